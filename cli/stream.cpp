@@ -16,6 +16,7 @@
 #include "exit_code.h"
 #include "fathom/io/stream.h"
 #include "fathom/stream/document.h"
+#include "fathom/stream/estimate.h"
 #include "fathom/stream/run.h"
 #include "interrupt.h"
 #include "json.h"
@@ -96,15 +97,20 @@ class StreamWork {
   void check() {
     progress_.end();
     const stream::Evaluator evaluator(graph_, evaluator_);
-    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), output_));
+    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), output_, run_.ring));
     else print_text(fmt::format("{}: {}\n", shown_graph(), raster_text(evaluator.plan())));
   }
 
   void plan() {
     progress_.end();
-    const stream::Evaluator evaluator(graph_, evaluator_);
-    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), output_));
-    else print_text(stream_plan_text(arguments_, evaluator.plan(), output_));
+    stream::Evaluator evaluator(graph_, evaluator_);
+    if (run_.min_rate > 0) {
+      const stream::Plan plan = evaluator.plan();
+      size_ring(plan, stream::estimate(plan).band_seconds);
+      evaluator = with_ring(plan);
+    }
+    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), output_, run_.ring));
+    else print_text(stream_plan_text(arguments_, evaluator.plan(), output_, run_.ring));
   }
 
   void run() {
@@ -139,7 +145,8 @@ class StreamWork {
   }
 
   void read_ack() {
-    if (!output_.nameless) throw InvalidArgument("--ack listens to the reader of a pipe: it takes -o - or another pipe");
+    if (!output_.nameless)
+      throw InvalidArgument("--ack listens to the reader of a pipe: it takes -o - or another pipe");
     if (arguments_.journal.empty()) throw InvalidArgument("--ack is kept in a journal: give --journal FILE");
     ack_ = parse_ack(arguments_.ack);
   }
@@ -151,27 +158,33 @@ class StreamWork {
     draw_preview(graph_, options, files_.add(arguments_.preview).stream());
   }
 
-  /// As many bands ahead of the sink as hold it for a second, or eight times the longest that one took.
-  void size_ring(const stream::Plan& plan) {
-    const double band_bytes = static_cast<double>(plan.band.area()) * static_cast<double>(size_of(output_.dtype));
-    constexpr double kLeastSeconds = 1, kLongest = 8, kMostBytes = 1e9;
+  /// Seconds that a band takes at most; of an exact distance 0: its first band takes as long as a pass over all rows.
+  double measure_band(const stream::Plan& plan) {
     double longest = 0;
-    if (!sweeps(plan)) {  // whose first band takes as long as a pass over all rows
-      stream::Evaluator trial(graph_, evaluator_);
-      Array band(output_.dtype, {plan.band.height, plan.band.width});
-      for (std::int64_t k = 0; k < std::min<std::int64_t>(4, plan.bands); ++k) {
-        const std::int64_t y = plan.region.y0 + k * plan.band.height,
-                           y1 = std::min(y + plan.band.height, plan.region.y1);
-        const auto start = Clock::now();
-        trial.compute({y, plan.region.x0, y1, plan.region.x1}, {band.data(), band.dtype(), {y1 - y, plan.band.width}});
-        if (k > 0) longest = std::max(longest, seconds_since(start));  // the first one warms up
-      }
+    if (sweeps(plan)) return longest;
+    stream::Evaluator trial(graph_, evaluator_);
+    Array band(output_.dtype, {plan.band.height, plan.band.width});
+    for (std::int64_t k = 0; k < std::min<std::int64_t>(4, plan.bands); ++k) {
+      const std::int64_t y = plan.region.y0 + k * plan.band.height, y1 = std::min(y + plan.band.height, plan.region.y1);
+      const auto start = Clock::now();
+      trial.compute({y, plan.region.x0, y1, plan.region.x1}, {band.data(), band.dtype(), {y1 - y, plan.band.width}});
+      if (k > 0) longest = std::max(longest, seconds_since(start));  // the first one warms up
     }
-    if (band_bytes < run_.min_rate * longest)
+    if (const double bytes = bytes_of_band(plan); bytes < run_.min_rate * longest)
       warn(fmt::format("bands were computed at {}, slower than --min-rate; more threads may do, or a lower rate",
-                       rate_text(band_bytes / longest / packing_)));
+                       rate_text(bytes / longest / packing_)));
+    return longest;
+  }
+
+  double bytes_of_band(const stream::Plan& plan) const {
+    return static_cast<double>(plan.band.area()) * static_cast<double>(size_of(output_.dtype));
+  }
+
+  /// As many bands ahead of the sink as hold it for a second, or eight times the longest that one took.
+  void size_ring(const stream::Plan& plan, double longest) {
+    constexpr double kLeastSeconds = 1, kLongest = 8, kMostBytes = 1e9;
     const double ahead = std::max(kLeastSeconds, kLongest * longest) * run_.min_rate;
-    const double bands = std::ceil(std::min(ahead, kMostBytes) / band_bytes) + 1;
+    const double bands = std::ceil(std::min(ahead, kMostBytes) / bytes_of_band(plan)) + 1;
     run_.ring = static_cast<int>(std::clamp(bands, 2.0, static_cast<double>(std::max<std::int64_t>(2, plan.bands))));
   }
 
@@ -194,7 +207,7 @@ class StreamWork {
     if (run_.min_rate > 0) {
       progress_.begin("measuring");
       const stream::Plan plan = evaluator.plan();
-      size_ring(plan);
+      size_ring(plan, measure_band(plan));
       evaluator = with_ring(plan);
     }
     const std::size_t needed = evaluator.plan().bytes();
@@ -346,9 +359,9 @@ class StreamWork {
                           to_string(output_.region.shape()), fathom::name_of(output_.dtype), output_.format_name(),
                           bytes_text(bytes_written()), report_.seconds, rate_text(bytes_written() / report_.seconds));
     if (run_.min_rate > 0 && report_.seconds > 0)
-      text += fmt::format("at least {}: {} {}, {}, {} bands ahead\n",
-                          rate_text(run_.min_rate / packing_), report_.underruns,
-                          report_.underruns == 1 ? "underrun" : "underruns", margin_text(), run_.ring);
+      text +=
+          fmt::format("at least {}: {} {}, {}, {} bands ahead\n", rate_text(run_.min_rate / packing_),
+                      report_.underruns, report_.underruns == 1 ? "underrun" : "underruns", margin_text(), run_.ring);
     if (!arguments_.preview.empty()) text += fmt::format("{}: picture\n", arguments_.preview);
     print_report(text, {arguments_.output, arguments_.preview});
   }
@@ -419,9 +432,10 @@ Work declare_stream(CLI::App* verb) {
                    "rows (default); serpentine: odd rows reversed; stripes:WIDTH: one stripe after the other");
   verb->add_option("--journal", a.journal, "File that keeps what was done: after a crash the same command goes on");
   verb->add_option("--resume-at", a.resume_at, "Bytes of a raw stream that its reader has: go on behind them");
-  verb->add_option("--ack", a.ack,
-                   "Descriptor on which the reader of a raw stream says how many bytes of it it has, a line each time: a "
-                   "journal keeps that, and the same command goes on there");
+  verb->add_option(
+      "--ack", a.ack,
+      "Descriptor on which the reader of a raw stream says how many bytes of it it has, a line each time: a "
+      "journal keeps that, and the same command goes on there");
   verb->add_option("--rate", a.rate, "Most bytes a second, such as 10MB/s");
   verb->add_option("--min-rate", a.min_rate,
                    "Bytes a second that the reader needs: works far enough ahead, and reports whether it had to wait");

@@ -47,18 +47,13 @@ int parse_ack(const std::string& text) {
   const auto descriptor = static_cast<int>(parse_count("--ack", text, 0, std::numeric_limits<int>::max()));
   const int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY)
-    throw InvalidArgument(fmt::format("--ack {0} is no descriptor that can be read; the shell opens it by {0}< FILE",
-                                      descriptor));
+    throw InvalidArgument(
+        fmt::format("--ack {0} is no descriptor that can be read; the shell opens it by {0}< FILE", descriptor));
   return descriptor;
 }
 
 Acknowledgements::Acknowledgements(int descriptor, std::int64_t begin, std::int64_t whole, Journal& journal)
-    : descriptor_(descriptor),
-      whole_(whole),
-      journal_(journal),
-      handed_out_(begin),
-      heard_(begin),
-      recorded_(begin) {
+    : descriptor_(descriptor), whole_(whole), journal_(journal), handed_out_(begin), heard_(begin), recorded_(begin) {
   journal_.acknowledge(begin);
   thread_ = std::jthread([this](const std::stop_token& stop) { listen(stop); });
 }
@@ -88,26 +83,26 @@ void Acknowledgements::wait(const std::function<void()>& look) {
   record();
   if (error_) std::rethrow_exception(error_);
   if (heard_ < whole_)
-    throw IoError(fmt::format("descriptor {} ended when {} of {} bytes were acknowledged; the same command goes on "
-                              "there",
-                              descriptor_, heard_, whole_));
+    throw IoError(
+        fmt::format("descriptor {} ended when {} of {} bytes were acknowledged; the same command goes on "
+                    "there",
+                    descriptor_, heard_, whole_));
 }
 
 void Acknowledgements::listen(const std::stop_token& stop) {
   std::exception_ptr error;
   try {
     constexpr double kSeconds = 0.25;  // that a kill may cost: else the journal would grow with every line
-    auto recorded = Clock::now();
+    constexpr double kLastWord = 1;    // for what a reader says that goes away and was not heard yet
+    auto recorded = Clock::now(), listening = recorded;
     char bytes[4096];
-    for (;;) {
-      const bool stopping = stop.stop_requested();  // what lies there already is still heard
+    while (seconds_since(listening) < kLastWord) {
+      if (!stop.stop_requested()) listening = Clock::now();
       pollfd polled{descriptor_, POLLIN, 0};
-      if (poll(&polled, 1, stopping ? 0 : static_cast<int>(kLook.count())) > 0) {
+      if (poll(&polled, 1, static_cast<int>(kLook.count())) > 0) {
         const ssize_t got = read(descriptor_, bytes, sizeof bytes);
         if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) break;
         if (got > 0) hear({bytes, static_cast<std::size_t>(got)});
-      } else if (stopping) {
-        break;
       }
       if (seconds_since(recorded) < kSeconds) continue;
       record();

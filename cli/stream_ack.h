@@ -25,6 +25,8 @@ class Acknowledgements {
  public:
   /// @param begin  bytes that the reader has  @param whole  bytes of all of the stream
   Acknowledgements(int descriptor, std::int64_t begin, std::int64_t whole, Journal& journal);
+  /// Listens a second longer, unless the descriptor ends: a reader that went away may just have said what it had.
+  ~Acknowledgements() = default;
 
   /// The stream is handed out up to a byte. @throws IoError the reader said what makes no sense
   void hand_out(std::int64_t end);

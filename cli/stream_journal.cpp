@@ -189,8 +189,8 @@ void Journal::add(std::int64_t band, std::uint32_t checksum) {
     aside_ += line_of(number, checksum);
     bands_.push_back(checksum);
   } else if (bands_.at(number) != checksum) {
-    throw IoError(fmt::format("band {} has other pixels now than {} tells; remove the journal to begin anew", band,
-                              path_));
+    throw IoError(
+        fmt::format("band {} has other pixels now than {} tells; remove the journal to begin anew", band, path_));
   }
 }
 

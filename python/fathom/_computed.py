@@ -195,7 +195,8 @@ class Computed:
         Its "entries" are the nodes, children before parents: "type", "shape", "dtype", "children" (entries), "tile"
         (pixels that are computed at once), "halo", "kept" (tiles are kept for those that need them again), "cell"
         (height, width and skew of what repeats itself: it is computed once and copied) and "sweeps" (computed in rows,
-        from the first to the last).
+        from the first to the last). "seconds", for all rows, and "first_seconds", until the first band is there, are
+        guesses from the types of the nodes, which may be off by some times.
         """
         return self._plan(None, None)
 
@@ -210,6 +211,7 @@ class Computed:
           repeat 5000 × 4000 uint8...
             constant 9 × 9 uint8...
         20 bands of 256 rows, 1 thread, ... MiB of memory
+        at a guess ... MB/s
         """
         plan = self._plan(memory, threads)
         nodes = list(json.loads(self._graph.document())["nodes"].values())
@@ -229,6 +231,8 @@ class Computed:
             f"{plan['bands']} bands of {plan['band'][0]} rows, {threads_used} thread{'s' * (threads_used > 1)}, "
             f"{plan['bytes'] / 2**20:.1f} MiB of memory{disk}"
         )
+        rate = self.nbytes / 1e6 / max(plan["seconds"], 1e-9)
+        lines.append(f"at a guess {float(f'{rate:.2g}'):g} MB/s")
         return "\n".join(lines)
 
     def _plan(self, memory: Memory, threads: int | None) -> dict[str, Any]:

@@ -61,8 +61,8 @@ std::vector<std::int64_t> read_whole_triples(const std::filesystem::path& path) 
     for (std::int64_t k = 0; k < points.data.size(); ++k) {
       const auto number = static_cast<double>(values[k]);
       if (number != std::floor(number) || std::abs(number) > 0x1p53)
-        throw IoError(path.string() + " has in row " + std::to_string(k / 3 + 1) + " of its numbers " + fathom::text(number) +
-                      ", which is not whole");
+        throw IoError(path.string() + " has in row " + std::to_string(k / 3 + 1) + " of its numbers " +
+                      fathom::text(number) + ", which is not whole");
       numbers.push_back(static_cast<std::int64_t>(number));
     }
   });

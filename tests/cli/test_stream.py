@@ -219,7 +219,9 @@ def test_plan(surface, how):
     rest = text.removeprefix(PLAN)
     assert re.fullmatch(r"\d+KiB: scratch \d+KiB, cells [\d.]+KiB, bands \d+KiB, tiles \d+KiB\n"
                         r"write    out.tif: tiff, 623 kB\n"
-                        r"time     10 min at 1 kB/s\n", rest), rest
+                        r"time     10 min at 1 kB/s\n"
+                        r"guess    [\d.]+ [MG]B/s, [\d.]+ s in all, the first byte after [\de.-]+ s; no pixel was computed: it may "
+                        r"be off by some times\n", rest), rest
     assert surface.files() == before
 
 
@@ -240,6 +242,38 @@ def test_plan_as_json(surface):
     assert (plan["operation"], plan["shape"], plan["dtype"]) == ("plan", [700, 900], "uint8")
     assert plan["output"] == {"path": "out.raw", "format": "raw", "bytes": 630000}
     assert plan["memory_bytes"]["total"] == sum(v for k, v in plan["memory_bytes"].items() if k != "total")
+
+
+def test_the_plan_counts_what_is_computed_ahead(surface):
+    """As the stream itself does."""
+    options = ["graph.json", "-o", "out.raw", "--threads", 2]
+    plain = json.loads(surface.ok("stream", "explain", *options, "--json"))
+    ahead = json.loads(surface.ok("stream", "explain", *options, "--json", "--min-rate", "1MB/s"))
+    assert (plain["ring"], ahead["ring"]) == (2, 3)
+    assert ahead["memory_bytes"]["bands"] == 3 * 256 * 900 == plain["memory_bytes"]["bands"] * 3 / 2
+    assert ahead["guess"]["first_seconds"] > plain["guess"]["first_seconds"]
+    assert ", 2 threads, 3 bands ahead\n" in surface.ok("stream", "explain", *options, "--min-rate", "1MB/s")
+    report = json.loads(surface.ok("stream", *options, "--json", "--min-rate", "1MB/s"))
+    assert report["memory_bytes"] == ahead["memory_bytes"]["total"]
+
+
+def test_guesses(fathom):
+    """What repeats costs a copy, a second row of bands as much again, and the mask of an exact distance is read first."""
+    def guess(nodes, *options, threads=1):
+        graph = graphs.write(fathom, nodes)
+        return json.loads(fathom.ok("stream", "explain", graph, "--threads", threads, "--json", *options))["guess"]
+
+    nodes = graphs.surface(30000, 40000)
+    nodes.pop("out"), nodes.pop("shape")
+    repeated = guess(nodes)
+    nodes["all"] = {"type": "noise", "height": 30000, "width": 40000}
+    every = guess(nodes)
+    half = guess(nodes, "--region", ":15000,:")
+    assert 3 * repeated["seconds"] < every["seconds"] and repeated["first_seconds"] < repeated["seconds"] / 5
+    assert 1.9 * half["seconds"] < every["seconds"] < 2.1 * half["seconds"]
+    exact = guess(graphs.exact(20000, 20000))
+    assert 0.2 * exact["seconds"] < exact["first_seconds"] < 0.5 * exact["seconds"]
+    assert guess(graphs.exact(20000, 20000), threads=2)["seconds"] == exact["seconds"] / 2
 
 
 def test_report(surface):

@@ -440,6 +440,8 @@ def test_explain_and_plan():
     plan = raster.plan
     assert plan["entries"][1]["sweeps"] and plan["disk_bytes"] > 0
     assert plan["bands"] == len(range(0, 20_000, plan["band"][0]))
+    assert plan["seconds"] / 10 < plan["first_seconds"] < plan["seconds"] / 2
+    assert raster.explain().splitlines()[-1].startswith("at a guess ")
     parts = ("scratch", "cell", "sweep", "source", "band", "pool")
     assert plan["bytes"] == sum(plan[f"{part}_bytes"] for part in parts)
 
