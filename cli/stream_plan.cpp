@@ -118,7 +118,7 @@ std::string stream_plan_text(const StreamArguments& arguments, const stream::Pla
     text += fmt::format("write    {}: {}, {}\n", shown(output.path), output.format_name(), bytes_text(output.bytes()));
   const std::string& rate = arguments.rate.empty() ? arguments.min_rate : arguments.rate;
   if (!rate.empty() && !output.path.empty())
-    text += fmt::format("time     {} at {}\n", duration_text(output.bytes() / parse_rate("--rate", rate)),
+    text += fmt::format("time     {} at {}\n", about(output.bytes() / parse_rate("--rate", rate)),
                         rate_text(parse_rate("--rate", rate)));
   const Rates guess = guess_of(arguments, plan, output, ring);
   return text + fmt::format(

@@ -176,6 +176,13 @@ class Computed:
 
         The file appears once it is complete. `compress`: TIFF by deflate; the others as for :meth:`compute`.
 
+        Raises
+        ------
+        ValueError
+            The path's ending is of no such format, or less memory than works.
+        OSError
+            The disk is full, or a file of the graph cannot be read.
+
         Examples
         --------
         >>> import fathom, os, tempfile

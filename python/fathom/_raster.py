@@ -32,8 +32,10 @@ class Raster(Computed):
     """A raster that is never stored: its pixels are computed where they are asked for.
 
     Made by the functions of :mod:`fathom.stream` and by its own methods, each of which gives a new raster.
-    ``raster[y0:y1, x0:x1]`` computes a part. Pixels are bool, uint8, uint16 or float32; results are rounded to nearest,
-    ties to even, and saturate.
+    ``raster[y0:y1, x0:x1]`` computes a part, [y, x]. Pixels are bool, uint8, uint16 or float32; results are rounded to
+    nearest, ties to even, and saturate. Heights, widths, rows and columns are in pixels, distances in the unit of the
+    pixels' size. What cannot be made is a ValueError that names the node and what is wrong; rasters whose pixels are of
+    other sizes are brought to one by :meth:`resample`.
 
     Examples
     --------
@@ -111,7 +113,15 @@ class Raster(Computed):
         )  # fmt: skip
 
     def crop(self, y: int, x: int, height: int, width: int) -> Raster:
-        """A part of the raster, as a raster."""
+        """A part of the raster, as a raster of height × width pixels; it must lie inside.
+
+        Examples
+        --------
+        >>> from fathom import stream
+        >>> stream.formula("x + 10*y", 4, 4, dtype="uint8").crop(1, 2, 2, 2)[:]
+        array([[12, 13],
+               [22, 23]], dtype=uint8)
+        """
         return make("crop", [(self, "data")], y=y, x=x, height=height, width=width)
 
     def flip(self, rows: bool = False, columns: bool = False) -> Raster:
@@ -119,11 +129,18 @@ class Raster(Computed):
         return make("flip", [(self, "data")], rows=bool(rows), columns=bool(columns))
 
     def rotate(self, quarters: int = 1) -> Raster:
-        """Turned by quarters counter-clockwise, as :func:`numpy.rot90` does it."""
+        """Turned by quarters counter-clockwise, as :func:`numpy.rot90` does it; odd ones swap height and width."""
         return make("rotate", [(self, "data")], quarters=quarters)
 
     def resample(self, pixel: float, unit: str | None = None) -> Raster:
         """With pixels of another size: each has the value of the pixel in which its middle lies.
+
+        Parameters
+        ----------
+        pixel : float
+            Size of the new pixels, in the unit of those that there are.
+        unit : str, optional
+            That of the pixels that there are; another one is an error.
 
         Examples
         --------
@@ -218,6 +235,11 @@ class Raster(Computed):
             Which pixels are the sites.
         signed : bool
             Negative inside, ±(d − ½) on both sides; with `max` alone.
+
+        Raises
+        ------
+        ValueError
+            `max` is not above 0, or more than 4096 pixels.
 
         Examples
         --------
