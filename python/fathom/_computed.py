@@ -189,7 +189,7 @@ class Computed:
         >>> from fathom import stream
         >>> path = os.path.join(tempfile.mkdtemp(), "wave.tif")
         >>> stream.formula("100 + 100*sin(x/9)", 300, 400, dtype="uint8").write(path, compress=True)
-        >>> fathom.read(path).shape
+        >>> fathom.read(path).data.shape
         (300, 400)
         """
         told = listener(progress)
@@ -214,7 +214,7 @@ class Computed:
         --------
         >>> from fathom import stream
         >>> print(stream.constant(1, 9, 9).repeat(5000, 4000).distance(max=15).explain(threads=1))  # doctest: +ELLIPSIS
-        distance 5000 × 4000 float32, max 15, to nonzero, halo 15...
+        distance 5000 × 4000 float32, max 15.0, to nonzero, halo 15...
           repeat 5000 × 4000 uint8...
             constant 9 × 9 uint8...
         20 bands of 256 rows, 1 thread, ... MiB of memory
