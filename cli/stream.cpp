@@ -80,9 +80,9 @@ class StreamWork {
     run_.serpentine = output_.serpentine;
     read_rates();
     if (!arguments.resume_at.empty()) {
-      resume_at_ = parse_count("--resume-at", arguments.resume_at, 0, output_.row_bytes() * output_.region.height());
       if (!output_.nameless || !output_.options.raw)
         throw InvalidArgument("--resume-at goes on with a stream: it takes --format raw and -o - or another pipe");
+      resume_at_ = parse_count("--resume-at", arguments.resume_at, 0, output_.row_bytes() * output_.region.height());
     }
     if (!arguments.journal.empty() && output_.nameless && !output_.options.raw)
       throw InvalidArgument("--journal of a pipe takes --format raw, whose bytes can be counted");
