@@ -125,7 +125,7 @@ std::string printable(std::string_view text) {
   std::string shown;
   for (std::size_t k = 0; k < text.size(); ++k) {
     const auto byte = static_cast<unsigned char>(text[k]);
-    const bool high = byte == 0xc2 && k + 1 < text.size() && static_cast<unsigned char>(text[k + 1]) < 0xa0;  // U+0080 …
+    const bool high = byte == 0xc2 && k + 1 < text.size() && static_cast<unsigned char>(text[k + 1]) < 0xa0;  // C1
     if (byte < ' ' || byte == 0x7f || high) shown += fmt::format("\\x{:02x}", high ? text[++k] & 0xff : byte);
     else shown += text[k];
   }

@@ -1,4 +1,4 @@
-"""Leather of any size: the creases of one cell on a lattice, distances to them, a profile of those, under an outline."""
+"""Leather of any size: the creases of one cell on a lattice, distances to them, a profile of those, an outline."""
 
 import fathom
 import numpy as np

@@ -168,7 +168,8 @@ def test_values_that_are_not_finite(fathom, value):
     for root in "ab":
         fathom.ok("stream", graphs.write(fathom, nodes, root=root), "-o", "out.npy")
         with np.errstate(over="ignore"):
-            np.testing.assert_array_equal(np.load(fathom.directory / "out.npy"), np.full((3, 4), float(value), np.float32))
+            expected = np.full((3, 4), float(value), np.float32)
+        np.testing.assert_array_equal(np.load(fathom.directory / "out.npy"), expected)
     nodes["a"]["dtype"] = "uint8"
     fathom.ok("stream", graphs.write(fathom, nodes, root="a"), "-o", "out.npy")
     assert np.load(fathom.directory / "out.npy")[0, 0] == (255 if value in ("inf", 1e300) else 0)
@@ -258,7 +259,7 @@ def test_the_plan_counts_what_is_computed_ahead(surface):
 
 
 def test_guesses(fathom):
-    """What repeats costs a copy, a second row of bands as much again, and the mask of an exact distance is read first."""
+    """What repeats costs a copy, twice the bands cost twice as much, and the mask of an exact distance is read first."""
     def guess(nodes, *options, threads=1):
         graph = graphs.write(fathom, nodes)
         return json.loads(fathom.ok("stream", "explain", graph, "--threads", threads, "--json", *options))["guess"]

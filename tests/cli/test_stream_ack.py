@@ -91,7 +91,8 @@ def test_goes_on_at_the_very_byte(surface, kill):
         if kill == signal.SIGTERM:  # which waits for the band
             machine.process.send_signal(kill)
             machine.take(-1)
-        assert machine.end(kill if kill == signal.SIGKILL else None) == {signal.SIGKILL: -9, signal.SIGTERM: 143, None: 3}[kill]
+        code = machine.end(kill if kill == signal.SIGKILL else None)
+        assert code == {signal.SIGKILL: -9, signal.SIGTERM: 143, None: 3}[kill]
     error = go_on(surface, got)
     assert error.startswith(f"fathom: the stream goes on at byte {len(got)}\n")
     verified = surface.ok("stream", "verify", "expected.raw", "--journal", "j")
@@ -185,7 +186,8 @@ def test_journals_of_other_streams(surface):
     machine = Machine(surface)
     machine.take(-1)
     assert machine.end() == 3
-    assert machine.error == b"fathom: j tells of 99999999 bytes, and the stream has 3300000; remove the journal to begin anew\n"
+    assert machine.error == (
+        b"fathom: j tells of 99999999 bytes, and the stream has 3300000; remove the journal to begin anew\n")
 
 
 def test_the_reader_may_know_better(surface):

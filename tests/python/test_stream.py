@@ -257,8 +257,11 @@ def test_placement_files_that_are_wrong(tmp_path):
     text = """{"fathom": "stream", "version": 1, "root": "all", "nodes": {
         "dot": {"type": "file", "path": "dot.npy"},
         "all": {"type": "place", "height": 5, "width": 5, "placements_file": "rows.csv", "children": ["dot"]}}}"""
-    for rows, reason in [("0,1,0\n3,x,0\n", "has in line 2 "), ("0,1,0\n3,.5,0\n", "row 2 of its numbers 0.5, which is not"),
-                         ("0,1,0\n3,3\n", "has in line 2 2 values where line 1 has 3")]:  # fmt: skip
+    for rows, reason in (
+        ("0,1,0\n3,x,0\n", "has in line 2 "),
+        ("0,1,0\n3,.5,0\n", "has in row 2 of its numbers 0.5, which is not whole"),
+        ("0,1,0\n3,3\n", "has in line 2 2 values where line 1 has 3"),
+    ):
         (tmp_path / "rows.csv").write_text(rows)
         with pytest.raises(OSError, match=r"rows\.csv .*" + reason):
             stream.from_json(text, folder=tmp_path)
