@@ -79,14 +79,15 @@ void Acknowledgements::wait(const std::function<void()>& look) {
     look();
     lock.lock();
   }
+  const std::exception_ptr error = error_;
+  const std::int64_t heard = heard_;
   lock.unlock();
   record();
-  if (error_) std::rethrow_exception(error_);
-  if (heard_ < whole_)
+  if (error) std::rethrow_exception(error);
+  if (heard < whole_)
     throw IoError(
-        fmt::format("descriptor {} ended when {} of {} bytes were acknowledged; the same command goes on "
-                    "there",
-                    descriptor_, heard_, whole_));
+        fmt::format("descriptor {} ended when {} of {} bytes were acknowledged; the same command goes on there",
+                    descriptor_, heard, whole_));
 }
 
 void Acknowledgements::listen(const std::stop_token& stop) {

@@ -1,9 +1,6 @@
 #include "fathom/stream/document.h"
 
 #include <algorithm>
-#include <cinttypes>
-#include <cmath>
-#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -12,20 +9,14 @@
 
 #include "fathom/core/error.h"
 #include "stream/blend.h"
+#include "stream/not_finite.h"
 #include "stream/reduce.h"
 
 namespace fathom::stream {
 
 namespace {
 
-using Json = nlohmann::json;             // read: fields are found by trees
-using Ordered = nlohmann::ordered_json;  // written: fields stand as they came, and are looked for one by one
-
-/// The values of pixels that JSON has no numbers for.
-const std::array<std::pair<std::string_view, double>, 3> kNotFinite{
-    {{"inf", std::numeric_limits<double>::infinity()},
-     {"-inf", -std::numeric_limits<double>::infinity()},
-     {"nan", std::numeric_limits<double>::quiet_NaN()}}};
+using Json = nlohmann::json;  // whose fields are found by trees
 
 /// The fields of a node, taken one by one; what is left over in the end is an error.
 class Fields {
@@ -386,63 +377,6 @@ class Reader {
   std::unordered_map<std::string, NodeRef> made_;
 };
 
-class Writer final : public Description {
- public:
-  explicit Writer(Ordered& to) : to_(to) {}
-  void number(std::string_view field, double value) override {
-    if (std::isfinite(value)) set(field, value);
-    else set(field, kNotFinite[std::isnan(value) ? 2 : value > 0 ? 0 : 1].first);
-  }
-  void whole(std::string_view field, std::int64_t value) override { set(field, value); }
-  void truth(std::string_view field, bool value) override { set(field, value); }
-  void text(std::string_view field, std::string_view value) override { set(field, value); }
-  void numbers(std::string_view field, const std::vector<double>& values) override { set(field, values); }
-  void wholes(std::string_view field, const std::vector<std::int64_t>& values) override { set(field, values); }
-  void nothing(std::string_view field) override { set(field, nullptr); }
-  void fingerprint(std::string_view text) override { fingerprints += std::string(text) + '\n'; }
-
-  std::string fingerprints;
-
- private:
-  template <class T>
-  void set(std::string_view field, const T& value) {
-    to_[std::string(field)] = value;
-  }
-  Ordered& to_;
-};
-
-/// @param fingerprints  of the files, appended
-Ordered document_of(const Node& root, std::string& fingerprints) {
-  Ordered::object_t nodes;
-  std::unordered_map<const Node*, std::string> ids;
-  std::vector<std::pair<const Node*, std::size_t>> path{{&root, 0}};
-  while (!path.empty()) {
-    auto& [node, next] = path.back();
-    if (next < node->children().size()) {
-      const Node* const child = node->children()[next++].node.get();
-      if (!ids.contains(child)) path.emplace_back(child, 0);
-      continue;
-    }
-    if (!ids.contains(node)) {
-      Ordered json = {{"type", node->type()}};
-      Writer writer(json);
-      node->describe(writer);
-      fingerprints += writer.fingerprints;
-      for (const Child& child : node->children()) {
-        Ordered entry = {{"node", ids.at(child.node.get())}, {"role", name_of(child.role)}};
-        if (child.y != 0) entry["y"] = child.y;
-        if (child.x != 0) entry["x"] = child.x;
-        json["children"].push_back(std::move(entry));
-      }
-      const std::string id = std::string(node->type()) + "-" + std::to_string(ids.size() + 1);
-      ids[node] = id;
-      nodes.emplace_back(id, std::move(json));
-    }
-    path.pop_back();
-  }
-  return {{"fathom", "stream"}, {"version", 1}, {"root", ids.at(&root)}, {"nodes", std::move(nodes)}};
-}
-
 /// Looks through a document before it is kept, in time that its length bounds.
 /// @throws InvalidArgument it is nested deep, or an object has a field twice, of which the parser would keep the last
 class Look final : public Json::json_sax_t {
@@ -516,25 +450,6 @@ NodeRef read_document(std::string_view text, const Resources& resources) {
   const std::string root = text_of("root");
   if (root.empty()) throw InvalidArgument("the document does not name its root");
   return Reader(json["nodes"], resources).read(root);
-}
-
-std::string write_document(const Node& root) {
-  std::string fingerprints;
-  return document_of(root, fingerprints).dump(2);
-}
-
-std::string content_hash(const Node& root) {
-  std::string all;
-  const std::string nodes = document_of(root, all).dump();
-  all += nodes;
-  std::uint64_t low = 0xcbf29ce484222325, high = 0x9ae16a3b2f90404f;  // FNV-1a, twice
-  for (const char byte : all) {
-    low = (low ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-    high = (high ^ static_cast<unsigned char>(byte) ^ low >> 56) * 0x100000001b3;
-  }
-  char text[33];
-  std::snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, high, low);
-  return text;
 }
 
 }  // namespace fathom::stream

@@ -85,54 +85,59 @@ struct Asked {
   Size tile;  ///< asked for at once
 };
 
+/// What is computed of an entry, and where, to give what is asked of it; the rest is copied from that.
+Asked made_of(const Plan::Entry& entry, Asked of) {
+  const double asked = of.pixels;
+  if (entry.cell) {
+    const Rectangle& region = entry.cell->region;
+    of.part =
+        intersection(region, {region.y0, region.x0, region.y0 + entry.cell->height, region.x0 + entry.cell->width});
+    of.tile = {std::min<std::int64_t>(of.part.height(), 256), std::min<std::int64_t>(of.part.width(), 1024)};
+    of.pixels = of.early = area(of.part);
+    return of;
+  }
+  if (entry.sweeps) {
+    of.part = {0, 0, of.part.y1, entry.node->width()};
+    of.tile = size_of(of.part);
+    of.pixels = area(of.part);
+  } else if (entry.pooled) {
+    of.tile = entry.tile;
+    of.pixels = std::min(asked, of.passes * area(of.part));
+  }
+  of.early *= of.pixels / asked;
+  return of;
+}
+
 }  // namespace
 
 Estimate estimate(const Plan& plan) {
   std::vector<Asked> asked(plan.entries.size());
   asked.back() = {area(plan.region), 0, 1, plan.region, plan.entries.back().tile};
   double nanoseconds = 0, early = 0;
+  const auto take = [&](double cost, const Asked& of) {
+    nanoseconds += cost * of.pixels;
+    early += cost * of.early;
+  };
   for (std::size_t k = plan.entries.size(); k-- > 0;) {
+    if (asked[k].pixels == 0) continue;
     const Plan::Entry& entry = plan.entries[k];
     const Node& node = *entry.node;
-    Asked& of = asked[k];
-    if (of.pixels == 0) continue;
-    double made = of.pixels, made_early = of.early;
-    if (entry.cell || entry.pooled || entry.sweeps) {
-      nanoseconds += kCopy * of.pixels;
-      early += kCopy * of.early;
-    }
-    if (entry.cell) {
-      const Period& cell = *entry.cell;
-      of.part = intersection(
-          cell.region, {cell.region.y0, cell.region.x0, cell.region.y0 + cell.height, cell.region.x0 + cell.width});
-      of.tile = {std::min<std::int64_t>(cell.height, 256), std::min<std::int64_t>(cell.width, 1024)};
-      made = made_early = area(of.part);
-    } else if (entry.sweeps) {
-      of.part = {0, 0, of.part.y1, node.width()};
-      of.tile = size_of(of.part);
-      made_early *= area(of.part) / made;
-      made = area(of.part);
-    } else if (entry.pooled) {
-      made = std::min(made, of.passes * area(of.part));
-      made_early *= made / of.pixels;
-      of.tile = entry.tile;
-    }
     Facts facts;
     if (!node.children().empty() || node.type() == "formula") node.describe(facts);  // of files it would read them
-    const double pixel = cost(node, facts);
-    nanoseconds += pixel * made;
-    early += pixel * made_early;
+    if (entry.cell || entry.pooled || entry.sweeps) take(kCopy, asked[k]);
+    const Asked made = made_of(entry, asked[k]);
+    take(cost(node, facts), made);
     const bool twice = entry.sweeps && plan.disk_bytes > 0;  // its mask is read, first from the bottom
     const bool copies = node.type() == "lattice" || node.type() == "place";
     for (std::size_t child = 0; child < entry.children.size(); ++child) {
       Asked& to = asked[entry.children[child]];
-      const Size need = entry.sweeps ? of.tile : node.largest_need(child, of.tile);
+      const Size need = entry.sweeps ? made.tile : node.largest_need(child, made.tile);
       const double share =
-          copies ? coverage(node, facts) / static_cast<double>(entry.children.size()) : area(need) / area(of.tile);
-      to.pixels += (twice ? 2 : 1) * share * made;
-      to.early += share * (twice ? made + made_early : made_early);
-      to.passes = std::max(to.passes, (twice ? 2 : 1) * of.passes);
-      to.part = around(to.part, entry.sweeps ? node.children()[child].node->whole() : node.need(child, of.part));
+          copies ? coverage(node, facts) / static_cast<double>(entry.children.size()) : area(need) / area(made.tile);
+      to.pixels += (twice ? 2 : 1) * share * made.pixels;
+      to.early += share * (twice ? made.pixels + made.early : made.early);
+      to.passes = std::max(to.passes, (twice ? 2 : 1) * made.passes);
+      to.part = around(to.part, entry.sweeps ? node.children()[child].node->whole() : node.need(child, made.part));
       if (area(need) > area(to.tile)) to.tile = need;
     }
   }
