@@ -97,7 +97,7 @@ void Acknowledgements::listen(const std::stop_token& stop) {
     constexpr double kLastWord = 1;    // for what a reader says that goes away and was not heard yet
     auto recorded = Clock::now(), listening = recorded;
     char bytes[4096];
-    while (seconds_since(listening) < kLastWord) {
+    while (!stop.stop_requested() || (heard_ < whole_ && seconds_since(listening) < kLastWord)) {
       if (!stop.stop_requested()) listening = Clock::now();
       pollfd polled{descriptor_, POLLIN, 0};
       if (poll(&polled, 1, static_cast<int>(kLook.count())) > 0) {
