@@ -59,14 +59,14 @@ double cost(const Node& node, const Facts& facts) {
   const auto child = [&] { return node.children().front().node; };
   const double parsed = 5 + 1.1 * facts.expression;
   if (type == "formula") return parsed;
-  if (type == "math") return node.children().size() == 1 && size_of(child()->dtype()) < 4 ? 0.5 : 10 + parsed;
-  if (type == "profile") return child()->type() == "distance" || std::isfinite(child()->bound()) ? 3 : 10 + parsed;
-  if (type == "lattice" || type == "place") return 2.6 * coverage(node, facts);
+  if (type == "math") return node.children().size() == 1 && size_of(child()->dtype()) < 4 ? 0.5 : 1.6 * facts.expression;
+  if (type == "profile") return child()->type() == "distance" || std::isfinite(child()->bound()) ? 1.5 : 10 + parsed;
+  if (type == "lattice" || type == "place") return 0.45 * coverage(node, facts);
   if (type == "distance" && facts.is_signed) return 7;
   if (type == "distance") return std::isfinite(node.bound()) ? 1 + static_cast<double>(node.halo()) / 800 : 3;
   constexpr std::pair<std::string_view, double> kCosts[] = {
       {"constant", 0.1}, {"noise", 1.4}, {"repeat", 0.3},    {"crop", 0.2},   {"flip", 1},    {"rotate", 2.6},
-      {"resample", 1.5}, {"mask", 2.5},  {"threshold", 0.6}, {"halftone", 2}, {"array", 0.4}, {"file", 1}};
+      {"resample", 1.5}, {"mask", 0.3},  {"threshold", 0.3}, {"halftone", 2}, {"array", 0.4}, {"file", 1}};
   for (const auto& [name, nanoseconds] : kCosts)
     if (name == type) return nanoseconds;
   return kCopy;
