@@ -59,7 +59,8 @@ double cost(const Node& node, const Facts& facts) {
   const auto child = [&] { return node.children().front().node; };
   const double parsed = 5 + 1.1 * facts.expression;
   if (type == "formula") return parsed;
-  if (type == "math") return node.children().size() == 1 && size_of(child()->dtype()) < 4 ? 0.5 : 1.6 * facts.expression;
+  if (type == "math")
+    return node.children().size() == 1 && size_of(child()->dtype()) < 4 ? 0.5 : 1.6 * facts.expression;
   if (type == "profile") return child()->type() == "distance" || std::isfinite(child()->bound()) ? 1.5 : 10 + parsed;
   if (type == "lattice" || type == "place") return 0.45 * coverage(node, facts);
   if (type == "distance" && facts.is_signed) return 7;
