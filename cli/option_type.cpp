@@ -14,6 +14,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
+    {"--ack", "DESCRIPTOR"},
     {"--antialias", "COUNT"},
     {"--approx", "NUMBER"},
     {"--axes", "LETTERS"},

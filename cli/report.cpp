@@ -121,9 +121,20 @@ void print_report(std::string_view text, const std::vector<std::string>& outputs
   else if (!taken(STDERR_FILENO)) print_aside(text);
 }
 
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const auto byte = static_cast<unsigned char>(text[k]);
+    const bool high = byte == 0xc2 && k + 1 < text.size() && static_cast<unsigned char>(text[k + 1]) < 0xa0;  // C1
+    if (byte < ' ' || byte == 0x7f || high) shown += fmt::format("\\x{:02x}", high ? text[++k] & 0xff : byte);
+    else shown += text[k];
+  }
+  return shown;
+}
+
 void print_message(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  print_aside(fmt::format("{}fathom: {}\n", isatty(STDERR_FILENO) != 0 ? kEraseLine : "", text));
+  print_aside(fmt::format("{}fathom: {}\n", isatty(STDERR_FILENO) != 0 ? kEraseLine : "", printable(text)));
 }
 
 void print_json(const Plan& plan, const DistanceOutcome& outcome) {

@@ -22,7 +22,9 @@ std::string shown(const std::string& path);
 /// Prints what was done, unless --quiet was given: to standard output, or to standard error if one of the outputs, by
 /// whatever name, is standard output; not at all if they are one.
 void print_report(std::string_view text, const std::vector<std::string>& outputs);
-/// Prints "fathom: TEXT" there, in one line, whatever the text holds: file names may contain line breaks.
+/// A text in which control characters stand as \x1b and the like: a terminal would obey them.
+std::string printable(std::string_view text);
+/// Prints "fathom: TEXT" there, printable and in one line, whatever the text holds: file names may contain line breaks.
 void print_message(std::string text);
 
 /// What takes a bar off a terminal's line.

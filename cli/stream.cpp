@@ -14,7 +14,9 @@
 
 #include "clock.h"
 #include "exit_code.h"
+#include "fathom/io/stream.h"
 #include "fathom/stream/document.h"
+#include "fathom/stream/estimate.h"
 #include "fathom/stream/run.h"
 #include "interrupt.h"
 #include "json.h"
@@ -24,6 +26,7 @@
 #include "progress.h"
 #include "quantities.h"
 #include "report.h"
+#include "stream_ack.h"
 #include "stream_graph.h"
 #include "stream_journal.h"
 #include "stream_output.h"
@@ -54,6 +57,11 @@ constexpr const char* kExamples = R"(Examples:
 
 Exit codes: 0 done, 1 verify found differences, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
+/// The positional arguments, which CLI11 would show as GRAPH(1x).
+class Usage final : public CLI::Formatter {
+  std::string make_option_usage(const CLI::Option*) const override { return "[check|explain|verify] GRAPH"; }
+};
+
 bool is_action(const std::string& word) { return word == "check" || word == "explain" || word == "verify"; }
 
 /// From a command line to its report.
@@ -72,12 +80,13 @@ class StreamWork {
     run_.serpentine = output_.serpentine;
     read_rates();
     if (!arguments.resume_at.empty()) {
-      resume_at_ = parse_count("--resume-at", arguments.resume_at, 0, output_.row_bytes() * output_.region.height());
       if (!output_.nameless || !output_.options.raw)
         throw InvalidArgument("--resume-at goes on with a stream: it takes --format raw and -o - or another pipe");
+      resume_at_ = parse_count("--resume-at", arguments.resume_at, 0, output_.row_bytes() * output_.region.height());
     }
     if (!arguments.journal.empty() && output_.nameless && !output_.options.raw)
       throw InvalidArgument("--journal of a pipe takes --format raw, whose bytes can be counted");
+    if (!arguments.ack.empty()) read_ack();
     check_outputs({{"--output", arguments.output}, {"--preview", arguments.preview}, {"--journal", arguments.journal}},
                   arguments.json);
     const bool plans = arguments.plan || action == "explain";
@@ -88,21 +97,26 @@ class StreamWork {
   void check() {
     progress_.end();
     const stream::Evaluator evaluator(graph_, evaluator_);
-    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), output_));
+    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), output_, run_.ring));
     else print_text(fmt::format("{}: {}\n", shown_graph(), raster_text(evaluator.plan())));
   }
 
   void plan() {
     progress_.end();
-    const stream::Evaluator evaluator(graph_, evaluator_);
-    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), output_));
-    else print_text(stream_plan_text(arguments_, evaluator.plan(), output_));
+    stream::Evaluator evaluator(graph_, evaluator_);
+    if (run_.min_rate > 0) {
+      const stream::Plan plan = evaluator.plan();
+      size_ring(plan, stream::estimate(plan).band_seconds);
+      evaluator = with_ring(plan);
+    }
+    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), output_, run_.ring));
+    else print_text(stream_plan_text(arguments_, evaluator.plan(), output_, run_.ring));
   }
 
   void run() {
     if (!arguments_.preview.empty()) draw();
     if (!output_.path.empty()) stream();
-    files_.commit();
+    if (!acknowledgements_) files_.commit();
     progress_.end();
     print();
   }
@@ -130,6 +144,13 @@ class StreamWork {
     if (run_.rate > 0 && run_.min_rate > run_.rate) throw InvalidArgument("--min-rate is above --rate");
   }
 
+  void read_ack() {
+    if (!output_.nameless)
+      throw InvalidArgument("--ack listens to the reader of a pipe: it takes -o - or another pipe");
+    if (arguments_.journal.empty()) throw InvalidArgument("--ack is kept in a journal: give --journal FILE");
+    ack_ = parse_ack(arguments_.ack);
+  }
+
   void draw() {
     progress_.begin("drawing");
     PreviewOptions options{evaluator_, std::nullopt};
@@ -137,27 +158,33 @@ class StreamWork {
     draw_preview(graph_, options, files_.add(arguments_.preview).stream());
   }
 
-  /// As many bands ahead of the sink as hold it for a second, or eight times the longest that one took.
-  void size_ring(const stream::Plan& plan) {
-    const double band_bytes = static_cast<double>(plan.band.area()) * static_cast<double>(size_of(output_.dtype));
-    constexpr double kLeastSeconds = 1, kLongest = 8, kMostBytes = 1e9;
+  /// Seconds that a band takes at most; of an exact distance 0: its first band takes as long as a pass over all rows.
+  double measure_band(const stream::Plan& plan) {
     double longest = 0;
-    if (!sweeps(plan)) {  // whose first band takes as long as a pass over all rows
-      stream::Evaluator trial(graph_, evaluator_);
-      Array band(output_.dtype, {plan.band.height, plan.band.width});
-      for (std::int64_t k = 0; k < std::min<std::int64_t>(4, plan.bands); ++k) {
-        const std::int64_t y = plan.region.y0 + k * plan.band.height,
-                           y1 = std::min(y + plan.band.height, plan.region.y1);
-        const auto start = Clock::now();
-        trial.compute({y, plan.region.x0, y1, plan.region.x1}, {band.data(), band.dtype(), {y1 - y, plan.band.width}});
-        if (k > 0) longest = std::max(longest, seconds_since(start));  // the first one warms up
-      }
+    if (sweeps(plan)) return longest;
+    stream::Evaluator trial(graph_, evaluator_);
+    Array band(output_.dtype, {plan.band.height, plan.band.width});
+    for (std::int64_t k = 0; k < std::min<std::int64_t>(4, plan.bands); ++k) {
+      const std::int64_t y = plan.region.y0 + k * plan.band.height, y1 = std::min(y + plan.band.height, plan.region.y1);
+      const auto start = Clock::now();
+      trial.compute({y, plan.region.x0, y1, plan.region.x1}, {band.data(), band.dtype(), {y1 - y, plan.band.width}});
+      if (k > 0) longest = std::max(longest, seconds_since(start));  // the first one warms up
     }
-    if (band_bytes < run_.min_rate * longest)
+    if (const double bytes = bytes_of_band(plan); bytes < run_.min_rate * longest)
       warn(fmt::format("bands were computed at {}, slower than --min-rate; more threads may do, or a lower rate",
-                       rate_text(band_bytes / longest / packing_)));
+                       rate_text(bytes / longest / packing_)));
+    return longest;
+  }
+
+  double bytes_of_band(const stream::Plan& plan) const {
+    return static_cast<double>(plan.band.area()) * static_cast<double>(size_of(output_.dtype));
+  }
+
+  /// As many bands ahead of the sink as hold it for a second, or eight times the longest that one took.
+  void size_ring(const stream::Plan& plan, double longest) {
+    constexpr double kLeastSeconds = 1, kLongest = 8, kMostBytes = 1e9;
     const double ahead = std::max(kLeastSeconds, kLongest * longest) * run_.min_rate;
-    const double bands = std::ceil(std::min(ahead, kMostBytes) / band_bytes) + 1;
+    const double bands = std::ceil(std::min(ahead, kMostBytes) / bytes_of_band(plan)) + 1;
     run_.ring = static_cast<int>(std::clamp(bands, 2.0, static_cast<double>(std::max<std::int64_t>(2, plan.bands))));
   }
 
@@ -180,7 +207,7 @@ class StreamWork {
     if (run_.min_rate > 0) {
       progress_.begin("measuring");
       const stream::Plan plan = evaluator.plan();
-      size_ring(plan);
+      size_ring(plan, measure_band(plan));
       evaluator = with_ring(plan);
     }
     const std::size_t needed = evaluator.plan().bytes();
@@ -202,7 +229,8 @@ class StreamWork {
             {"band", plan.band.height},
             {"format", output_.format_name()},
             {"compress", output_.options.compress},
-            {"order", arguments_.order}};
+            {"order", arguments_.order},
+            {"ack", ack_.has_value()}};
   }
 
   std::string unfinished() const { return output_.path + ".unfinished"; }
@@ -212,17 +240,25 @@ class StreamWork {
     return std::min(bands * plan.band.height, output_.region.height());
   }
 
-  /// Where its reader says, else behind the last band that the journal tells of.
+  /// Where its reader says or said last, else behind the last band that the journal tells of.
   std::unique_ptr<RasterSink> open_pipe(const stream::Plan& plan) {
-    const std::int64_t height = output_.region.height(), band = plan.band.height, done = rows_in_journal(plan);
-    const std::int64_t begin = resume_at_.value_or(done * output_.row_bytes()), rows = begin / output_.row_bytes();
+    const std::int64_t height = output_.region.height(), band = plan.band.height, done = rows_in_journal(plan),
+                       row_bytes = output_.row_bytes();
+    const std::int64_t known = ack_ ? journal_->acknowledged().value_or(0) : done * row_bytes;
+    if (known > height * row_bytes)
+      throw IoError(fmt::format("{} tells of {} bytes, and the stream has {}; remove the journal to begin anew",
+                                arguments_.journal, known, height * row_bytes));
+    const std::int64_t begin = resume_at_.value_or(known), rows = begin / row_bytes;
     run_.rows_done = rows == height ? rows : rows / band * band;
     if (journal_) run_.rows_done = std::min(run_.rows_done, done);  // it has no gaps
-    if (journal_) journal_->cut(static_cast<std::size_t>((run_.rows_done + band - 1) / band));
+    if (journal_ && !ack_) journal_->cut(static_cast<std::size_t>((run_.rows_done + band - 1) / band));
     if (!resume_at_ && begin > 0) print_message(fmt::format("the stream goes on at byte {}", begin));
     io::AtomicFile& file = files_.add(output_.path);
-    if (begin > 0) return rest_of_stream(file, output_, run_.rows_done, begin);
-    return io::create_raster(file, output_.dtype, height, output_.region.width(), output_.options);
+    auto sink = begin > 0 ? rest_of_stream(file, output_, run_.rows_done, begin)
+                          : io::create_raster(file, output_.dtype, height, output_.region.width(), output_.options);
+    if (!ack_) return sink;
+    acknowledgements_.emplace(*ack_, begin, height * row_bytes, *journal_);
+    return told_of(std::move(sink), *acknowledgements_, run_.rows_done * row_bytes, row_bytes);
   }
 
   /// Opens the output behind what is done already. Null: it is whole.
@@ -257,22 +293,43 @@ class StreamWork {
     progress_.begin("streaming", output_.bytes(), share);
     run_.taken = [&](std::int64_t band, std::uint32_t checksum) {
       progress_.advance(std::min(1.0, static_cast<double>((band + 1) * plan.band.height) / height));
-      if (journal_) note(*sink, checksum);
+      if (!journal_) return;
+      if (!holds_) hold_signals("the same command goes on from here");
+      holds_ = true;
+      journal_->add(band, checksum);
+      save(*sink);
     };
+    if (journal_) run_.pausing = [&] { save(*sink); };
     report_ = stream::run(evaluator, *sink, run_);
     if (journal_) journal_->commit();
     if (journal_ && !output_.nameless) put_in_place();
+    if (acknowledgements_) await_acknowledgements();
   }
 
-  /// A band was taken. A signal waits for it, and ends the command here.
-  void note(RasterSink& sink, std::uint32_t checksum) {
-    if (!holds_) hold_signals("the same command goes on from here");
-    holds_ = true;
-    journal_->add(checksum);
+  /// Bands were taken. A signal waits for them, and ends the command here.
+  void save(RasterSink& sink) {
     if (!journal_->is_due() && !signal_waits()) return;
     sink.sync();
     journal_->commit();
-    if (signal_waits()) release_signals();
+    if (signal_waits()) leave();
+  }
+
+  void leave() {
+    if (acknowledgements_) acknowledgements_->record();
+    release_signals();
+  }
+
+  /// The reader sees the end of the pipe, and then has the last word.
+  void await_acknowledgements() {
+    files_.commit();
+    const int descriptor = output_.path == "-" ? STDOUT_FILENO : io::descriptor_of(output_.path).value_or(-1);
+    if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); descriptor >= 0 && nowhere >= 0) {
+      dup2(nowhere, descriptor);
+      close(nowhere);
+    }
+    acknowledgements_->wait([&] {
+      if (signal_waits()) leave();
+    });
   }
 
   void put_in_place() const {
@@ -288,6 +345,11 @@ class StreamWork {
 
   double bytes_written() const { return static_cast<double>(report_.bytes) / packing_; }
 
+  std::string margin_text() const {
+    return std::isfinite(report_.least_margin) ? fmt::format("least margin {:.3g} s", report_.least_margin)
+                                               : "no band after the first";
+  }
+
   void print() const {
     if (arguments_.json) return print_line(json());
     std::string text;
@@ -297,9 +359,9 @@ class StreamWork {
                           to_string(output_.region.shape()), fathom::name_of(output_.dtype), output_.format_name(),
                           bytes_text(bytes_written()), report_.seconds, rate_text(bytes_written() / report_.seconds));
     if (run_.min_rate > 0 && report_.seconds > 0)
-      text += fmt::format("at least {}: {} {}, least margin {:.3g} s, {} bands ahead\n",
-                          rate_text(run_.min_rate / packing_), report_.underruns,
-                          report_.underruns == 1 ? "underrun" : "underruns", report_.least_margin, run_.ring);
+      text +=
+          fmt::format("at least {}: {} {}, {}, {} bands ahead\n", rate_text(run_.min_rate / packing_),
+                      report_.underruns, report_.underruns == 1 ? "underrun" : "underruns", margin_text(), run_.ring);
     if (!arguments_.preview.empty()) text += fmt::format("{}: picture\n", arguments_.preview);
     print_report(text, {arguments_.output, arguments_.preview});
   }
@@ -323,7 +385,7 @@ class StreamWork {
     if (run_.min_rate > 0) {
       json["ring"] = run_.ring;
       json["underruns"] = report_.underruns;
-      json["least_margin"] = json_number(report_.least_margin);
+      json["least_margin"] = std::isfinite(report_.least_margin) ? Json(report_.least_margin) : Json(nullptr);
     }
     return json;
   }
@@ -337,10 +399,12 @@ class StreamWork {
   stream::Plan plan_;
   double packing_ = 1;  ///< bytes that are computed for one that is written
   std::optional<std::int64_t> resume_at_;
+  std::optional<int> ack_;  ///< descriptor
   std::optional<Journal> journal_;
   bool holds_ = false;  ///< signals
   PendingFiles files_;
   Progress progress_;
+  std::optional<Acknowledgements> acknowledgements_;  ///< uses the journal, until it ends
 };
 
 int verify(const StreamArguments& arguments) {
@@ -354,6 +418,7 @@ Work declare_stream(CLI::App* verb) {
   const auto arguments = std::make_shared<StreamArguments>();
   StreamArguments& a = *arguments;
   verb->footer(kExamples);
+  verb->formatter(std::make_shared<Usage>());
   verb->add_option("GRAPH", a.words,
                    "The graph's document, JSON; - for standard input. Before it check or explain, or verify and a file "
                    "that was streamed")
@@ -367,6 +432,10 @@ Work declare_stream(CLI::App* verb) {
                    "rows (default); serpentine: odd rows reversed; stripes:WIDTH: one stripe after the other");
   verb->add_option("--journal", a.journal, "File that keeps what was done: after a crash the same command goes on");
   verb->add_option("--resume-at", a.resume_at, "Bytes of a raw stream that its reader has: go on behind them");
+  verb->add_option(
+      "--ack", a.ack,
+      "Descriptor on which the reader of a raw stream says how many bytes of it it has, a line each time: a "
+      "journal keeps that, and the same command goes on there");
   verb->add_option("--rate", a.rate, "Most bytes a second, such as 10MB/s");
   verb->add_option("--min-rate", a.min_rate,
                    "Bytes a second that the reader needs: works far enough ahead, and reports whether it had to wait");

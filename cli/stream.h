@@ -16,7 +16,7 @@ struct StreamArguments {
   std::string region;
   std::string order = "rows";
   std::string rate, min_rate;
-  std::string journal, resume_at;
+  std::string journal, resume_at, ack;
   std::string preview, scale;
   std::string threads = "0";
   std::string memory;

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -53,29 +51,6 @@ stream::PixelSize pixel_of(const std::string& path, const io::Meaning& meaning) 
   if (!pixel.reason.empty())
     warn(fmt::format("{}: {}; each counts as 1 × 1 unless its node states \"pixel\"", path, pixel.reason));
   return {pixel.size, std::move(pixel.unit)};
-}
-
-std::vector<stream::Placement> read_placements(const std::string& path) {
-  const io::Points points = io::read_points(path, {{"1", "2", "3"}});
-  const Array& data = points.data;
-  std::vector<stream::Placement> placements(static_cast<std::size_t>(data.shape()[0]));
-  visit_dtype(data.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T* at = data.as<T>().data();
-    for (stream::Placement& placement : placements) {
-      std::int64_t values[3];
-      for (std::int64_t& value : values) {
-        const auto number = static_cast<double>(*at++);
-        if (number != std::floor(number) || std::abs(number) > 0x1p53)
-          throw IoError(fmt::format("{} holds {:g}; placements are whole numbers: y, x and child", path, number));
-        value = static_cast<std::int64_t>(number);
-      }
-      if (values[2] < 0 || values[2] > INT32_MAX)
-        throw IoError(fmt::format("{} names child {}, which there is not", path, values[2]));
-      placement = {values[0], values[1], static_cast<std::int32_t>(values[2])};
-    }
-  });
-  return placements;
 }
 
 class Words final : public stream::Description {
@@ -128,7 +103,7 @@ stream::NodeRef read_graph(const std::string& path) {
     pixel = pixel_of(beside(name), file.meaning);
     return file.source;
   };
-  resources.read_placements = [&](const std::string& name) { return read_placements(beside(name)); };
+  resources.read_placements = [&](const std::string& name) { return io::read_whole_triples(beside(name)); };
   const std::string text = read_text(path);
   try {
     return stream::read_document(text, resources);

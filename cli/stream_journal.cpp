@@ -34,11 +34,13 @@ IoError no_journal(const std::string& path) {
 std::string line_of(std::size_t band, std::uint32_t checksum) {
   return fmt::format("{{\"band\":{},\"crc32c\":\"{:08x}\"}}\n", band, checksum);
 }
+std::string line_of_acknowledged(std::int64_t bytes) { return fmt::format("{{\"acknowledged\":{}}}\n", bytes); }
 
 struct Contents {
   Json about;
   std::vector<std::uint32_t> bands;
   std::vector<std::size_t> ends;
+  std::optional<std::int64_t> acknowledged;
 };
 
 /// Lines up to the first one that is not whole, as a crash may leave it.
@@ -56,6 +58,13 @@ Contents read_journal(const std::string& path) try {
   contents.ends.push_back(line.size() + 1);
   while (std::getline(file, line) && !file.eof()) {
     const Json entry = Json::parse(line, nullptr, false);
+    if (entry.is_object() && entry.value("acknowledged", Json()).is_number_unsigned()) {
+      const std::int64_t bytes = entry["acknowledged"];
+      if (bytes < 0 || line + "\n" != line_of_acknowledged(bytes)) break;
+      contents.acknowledged = bytes;
+      contents.ends.back() += line.size() + 1;
+      continue;
+    }
     if (!entry.is_object() || entry.value("band", Json()) != contents.bands.size()) break;
     std::uint32_t checksum = 0;
     const std::string text = entry.value("crc32c", "");
@@ -78,12 +87,16 @@ struct Geometry {
 
 Geometry geometry_of(const Json& about, const std::string& path) try {
   const auto region = about.at("region").get<std::array<std::int64_t, 4>>();
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of a raster's extents
+  for (const int k : {0, 2})
+    if (region[k] < 0 || region[k] >= region[k + 1] || region[k + 1] > kMost) throw no_journal(path);
   Geometry geometry{
       DType::uint8, {region[1] - region[0], region[3] - region[2]}, about.at("band"), about.at("format") == "raw"};
   const std::string name = about.at("dtype");
   for (const DType of : {DType::boolean, DType::uint16, DType::float32})
     if (fathom::name_of(of) == name) geometry.dtype = of;
-  if (geometry.band <= 0 || element_count(geometry.shape) <= 0) throw no_journal(path);
+  if (geometry.band <= 0 || geometry.band > kMost) throw no_journal(path);
+  if (static_cast<double>(geometry.shape[0]) * static_cast<double>(geometry.shape[1]) > 0x1p60) throw no_journal(path);
   return geometry;
 } catch (const Json::exception&) {
   throw no_journal(path);
@@ -144,6 +157,7 @@ Journal::Journal(std::string path, const Json& about) : path_(std::move(path)) {
       Contents contents = read_journal(path_);
       check_same_work(path_, contents.about, about);
       bands_ = std::move(contents.bands);
+      acknowledged_ = contents.acknowledged;
       ends_ = std::move(contents.ends);
       cut(bands_.size());
     } else {
@@ -169,21 +183,32 @@ void Journal::cut(std::size_t bands) {
     throw IoError(fmt::format("{} cannot be cut: {}", path_, reason()));
 }
 
-void Journal::add(std::uint32_t checksum) {
-  aside_ += line_of(bands_.size(), checksum);
-  bands_.push_back(checksum);
-  ends_.push_back(ends_.back() + line_of(bands_.size() - 1, checksum).size());
+void Journal::add(std::int64_t band, std::uint32_t checksum) {
+  const auto number = static_cast<std::size_t>(band);
+  if (number == bands_.size()) {
+    aside_ += line_of(number, checksum);
+    bands_.push_back(checksum);
+  } else if (bands_.at(number) != checksum) {
+    throw IoError(
+        fmt::format("band {} has other pixels now than {} tells; remove the journal to begin anew", band, path_));
+  }
 }
 
 bool Journal::is_due() const {
   constexpr double kSeconds = 0.25;  // of work that a crash may cost, for the price of two syncs
-  return now() - written_ >= kSeconds;
+  return !aside_.empty() && now() - written_ >= kSeconds;
 }
 
 void Journal::commit() {
+  const std::lock_guard lock(writing_);
   if (!aside_.empty()) write_all(file_, path_, aside_);
   aside_.clear();
   written_ = now();
+}
+
+void Journal::acknowledge(std::int64_t bytes) {
+  const std::lock_guard lock(writing_);
+  write_all(file_, path_, line_of_acknowledged(bytes));
 }
 
 int verify_journal(const std::string& output, const std::string& journal, bool json) {

@@ -1,7 +1,10 @@
-// What was streamed so far, in a file that outlives crashes: one line of JSON about the work, then one for each band.
+// What was streamed so far, in a file that outlives crashes: one line of JSON about the work, then one for each band,
+// and for each time that a reader acknowledged what it took.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,19 +27,26 @@ class Journal {
 
   /// Checksums of the bands that are done.
   const std::vector<std::uint32_t>& bands() const { return bands_; }
-  /// Forgets those from a number on.
+  /// Bytes of the stream that its reader acknowledged last, if it ever did.
+  std::optional<std::int64_t> acknowledged() const { return acknowledged_; }
+  /// Forgets the bands from a number on, and what came after them. Before the first one is added.
   void cut(std::size_t bands);
-  void add(std::uint32_t checksum);
-  /// Whether what was put aside is old enough to be written.
+  /// A band that is known already must be the same. @throws IoError it is not
+  void add(std::int64_t band, std::uint32_t checksum);
+  /// Whether something was put aside that is old enough to be written.
   bool is_due() const;
   void commit();
+  /// Is on the disk when it returns; from any thread.
+  void acknowledge(std::int64_t bytes);
 
  private:
   std::string path_;
   int file_ = -1;
   std::vector<std::uint32_t> bands_;
-  std::vector<std::size_t> ends_;  ///< bytes of the file behind the header, and behind each band
+  std::vector<std::size_t> ends_;  ///< bytes of the file before each band and behind the last, when it was opened
+  std::optional<std::int64_t> acknowledged_;
   std::string aside_;
+  std::mutex writing_;
   double written_ = 0;  ///< seconds
 };
 

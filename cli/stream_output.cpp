@@ -14,15 +14,6 @@ namespace fathom::cli {
 
 namespace {
 
-io::Meaning meaning_of(const stream::PixelSize& pixel) {
-  if (pixel == stream::PixelSize{}) return {};
-  io::Meaning meaning({pixel.size, pixel.size});
-  meaning.axes[0].name = 'y';
-  meaning.axes[1].name = 'x';
-  for (io::Axis& axis : meaning.axes) axis.unit = pixel.unit;
-  return meaning;
-}
-
 /// One for all rasters of a width, so that the bytes are the same in any memory; a row of tiles is what must be held.
 std::int64_t tile_of(std::int64_t width) {
   constexpr std::int64_t kWide = 1 << 17, kWidest = 1 << 19;
@@ -120,8 +111,11 @@ StreamOutput plan_output(const StreamArguments& arguments, const stream::Node& r
     choose_format(arguments, output);
     output.options.compress = arguments.compress;
     output.options.packed = output.options.raw && output.packed();
-    output.options.meaning = meaning_of(root.pixel());
+    output.options.meaning = io::meaning_of({root.pixel().size, root.pixel().unit, ""});
     output.options.tile = tile_of(output.region.width());
+    if (output.bytes() > 0x1p62)
+      throw InvalidArgument(fmt::format("{} are more bytes than any output holds; --region takes a part",
+                                        to_string(output.region.shape()) + " pixels"));
     if (output.options.compress && output.format_name() != "tiff")
       throw InvalidArgument(fmt::format("--compress deflates TIFF, and {} is none", shown(output.path)));
     if (output.options.compress && output.nameless)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "fathom/stream/estimate.h"
 #include "input.h"
 #include "memory.h"
 #include "options.h"
@@ -26,7 +27,7 @@ std::string id_of(const stream::Plan& plan, std::size_t number) {
 std::string entry_text(const Entry& entry) {
   const stream::Node& node = *entry.node;
   std::string text = fmt::format("{}, {}", to_string(node.whole().shape()), fathom::name_of(node.dtype()));
-  if (const std::string words = words_of(node).parameters; !words.empty()) text += "; " + words;
+  if (const std::string words = words_of(node).parameters; !words.empty()) text += "; " + printable(words);
   if (entry.halo > 0) text += fmt::format("; halo {}", entry.halo);
   if (entry.cell && entry.cell->skew == 0)
     text += fmt::format("; computed once for {} × {} and repeated", entry.cell->height, entry.cell->width);
@@ -68,25 +69,41 @@ std::vector<std::pair<const char*, std::size_t>> memory_parts(const stream::Plan
           {"files and tables", plan.source_bytes}, {"bands", plan.band_bytes}, {"tiles", plan.pool_bytes}};
 }
 
+struct Rates {
+  double seconds, first_seconds, rate;
+};
+
+/// How fast the stream would be, where neither files nor its reader hold it up.
+Rates guess_of(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output, int ring) {
+  const stream::Estimate estimate = stream::estimate(plan);
+  const double ahead = arguments.min_rate.empty() ? 0 : estimate.band_seconds * (ring - 1);
+  return {estimate.seconds, estimate.first_seconds + ahead, output.bytes() / std::max(1e-9, estimate.seconds)};
+}
+
+std::string about(double seconds) { return seconds < 9.5 ? fmt::format("{:.1g} s", seconds) : duration_text(seconds); }
+
 }  // namespace
 
 std::string raster_text(const stream::Plan& plan) {
   const stream::Node& root = *plan.entries.back().node;
   std::string text = fmt::format("{}, {}", to_string(root.whole().shape()), fathom::name_of(root.dtype()));
-  if (!root.pixel().unit.empty()) text += fmt::format(", {:g} {} a pixel", root.pixel().size, root.pixel().unit);
+  if (!root.pixel().unit.empty())
+    text += fmt::format(", {:g} {} a pixel", root.pixel().size, printable(root.pixel().unit));
   return text + fmt::format(", {} {}", plan.entries.size(), plan.entries.size() == 1 ? "node" : "nodes");
 }
 
-std::string stream_plan_text(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output) {
+std::string stream_plan_text(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output,
+                             int ring) {
   std::string text = fmt::format("graph    {}: {}\n", input_name(arguments.words.back()), raster_text(plan)), tree;
   std::vector<bool> listed(plan.entries.size());
   add_tree(plan, plan.entries.size() - 1, "", 1, listed, tree);
   text += tree;
   const stream::Size tile = plan.entries.back().tile;
   text += fmt::format("region   {}\n", region_text(plan.region));
-  text += fmt::format("work     {} {} of {} rows, in tiles of {} × {}, {} {}\n", plan.bands,
+  text += fmt::format("work     {} {} of {} rows, in tiles of {} × {}, {} {}{}\n", plan.bands,
                       plan.bands == 1 ? "band" : "bands", plan.band.height, tile.height, tile.width, plan.threads,
-                      plan.threads == 1 ? "thread" : "threads");
+                      plan.threads == 1 ? "thread" : "threads",
+                      arguments.min_rate.empty() ? "" : fmt::format(", {} bands ahead", ring));
   text += fmt::format("memory   {}:", memory_text(plan.bytes()));
   const char* separator = " ";
   for (const auto& [name, bytes] : memory_parts(plan)) {
@@ -101,12 +118,17 @@ std::string stream_plan_text(const StreamArguments& arguments, const stream::Pla
     text += fmt::format("write    {}: {}, {}\n", shown(output.path), output.format_name(), bytes_text(output.bytes()));
   const std::string& rate = arguments.rate.empty() ? arguments.min_rate : arguments.rate;
   if (!rate.empty() && !output.path.empty())
-    text += fmt::format("time     {} at {}\n", duration_text(output.bytes() / parse_rate("--rate", rate)),
+    text += fmt::format("time     {} at {}\n", about(output.bytes() / parse_rate("--rate", rate)),
                         rate_text(parse_rate("--rate", rate)));
-  return text;
+  const Rates guess = guess_of(arguments, plan, output, ring);
+  return text + fmt::format(
+                    "guess    {}, {} in all, the first byte after {}; no pixel was computed: it may be off by some "
+                    "times\n",
+                    rate_text(guess.rate), about(guess.seconds), about(guess.first_seconds));
 }
 
-Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output) {
+Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output,
+                      int ring) {
   Json nodes = Json::array();
   for (std::size_t k = 0; k < plan.entries.size(); ++k) {
     const Entry& entry = plan.entries[k];
@@ -129,24 +151,28 @@ Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan
   Json memory = {{"total", plan.bytes()}};
   for (const auto& [name, bytes] : memory_parts(plan)) memory[name] = bytes;
   const stream::Node& root = *plan.entries.back().node;
-  return {{"operation", "plan"},
-          {"verb", "stream"},
-          {"graph", arguments.words.back()},
-          {"shape", to_json(root.whole().shape())},
-          {"dtype", fathom::name_of(root.dtype())},
-          {"pixel", root.pixel().size},
-          {"unit", text_or_null(root.pixel().unit)},
-          {"nodes", nodes},
-          {"region", {plan.region.y0, plan.region.y1, plan.region.x0, plan.region.x1}},
-          {"bands", plan.bands},
-          {"band_rows", plan.band.height},
-          {"threads", plan.threads},
-          {"memory_bytes", memory},
-          {"disk_bytes", plan.disk_bytes},
-          {"output", output.path.empty() ? Json(nullptr)
-                                         : Json({{"path", output.path},
-                                                 {"format", output.format_name()},
-                                                 {"bytes", output.row_bytes() * output.region.height()}})}};
+  const Rates guess = guess_of(arguments, plan, output, ring);
+  return {
+      {"operation", "plan"},
+      {"verb", "stream"},
+      {"graph", arguments.words.back()},
+      {"shape", to_json(root.whole().shape())},
+      {"dtype", fathom::name_of(root.dtype())},
+      {"pixel", root.pixel().size},
+      {"unit", text_or_null(root.pixel().unit)},
+      {"nodes", nodes},
+      {"region", {plan.region.y0, plan.region.y1, plan.region.x0, plan.region.x1}},
+      {"bands", plan.bands},
+      {"band_rows", plan.band.height},
+      {"threads", plan.threads},
+      {"memory_bytes", memory},
+      {"disk_bytes", plan.disk_bytes},
+      {"ring", ring},
+      {"guess", {{"seconds", guess.seconds}, {"first_seconds", guess.first_seconds}, {"bytes_per_second", guess.rate}}},
+      {"output", output.path.empty() ? Json(nullptr)
+                                     : Json({{"path", output.path},
+                                             {"format", output.format_name()},
+                                             {"bytes", output.row_bytes() * output.region.height()}})}};
 }
 
 bool sweeps(const stream::Plan& plan) {

@@ -1,4 +1,5 @@
-// What `stream --plan` says: the graph, how it will be computed, and what that takes. Nothing is computed for it.
+// What `stream --plan` says: the graph, how it will be computed, and what that takes. Nothing is computed for it:
+// rates are guesses from the types of nodes.
 #pragma once
 
 #include <string>
@@ -12,8 +13,10 @@ namespace fathom::cli {
 
 /// "10 × 20, uint8, 1 µm a pixel, 4 nodes"
 std::string raster_text(const stream::Plan& plan);
-std::string stream_plan_text(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output);
-Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output);
+/// @param ring  bands that are computed ahead of the sink
+std::string stream_plan_text(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output,
+                             int ring);
+Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output, int ring);
 
 /// Whether an exact distance is computed from all rows of its mask, the first to the last.
 bool sweeps(const stream::Plan& plan);

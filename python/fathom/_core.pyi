@@ -308,7 +308,6 @@ def read_graph(
     arrays: dict[str, npt.NDArray[Any]],
     functions: dict[str, Callable[..., Any]],
     adapter: Callable[..., npt.NDArray[Any]],
-    placements: Callable[[str], npt.NDArray[Any]],
     path_of: Callable[[str], str],
     /,
 ) -> tuple[Graph, list[str]]: ...

@@ -17,15 +17,22 @@ NUMBERS = (bool, int, float, np.number, np.bool_)
 
 
 def number(value: Any, name: str) -> Number:
-    """As JSON has numbers."""
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
+    """A plain number of a NumPy one, or the like; finite."""
     if not isinstance(value, NUMBERS):
         raise TypeError(f"{name} is {value!r}; it must be a number")
-    plain: Number = int(value) if isinstance(value, (int, np.integer)) else float(value)
-    if not math.isfinite(plain):
+    plain = json_number(value)
+    if isinstance(plain, str):
         raise ValueError(f"{name} is {plain}; it must be finite")
     return plain
+
+
+def json_number(value: Any) -> Number | str:
+    """As documents have numbers: what is not finite by a word."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    return float(value) if math.isfinite(value) else f"{float(value)}"
 
 
 def dtype_name(dtype: npt.DTypeLike) -> str:
@@ -61,12 +68,6 @@ def saturated(values: Array, dtype: str) -> Array:
     if values.dtype.kind == "f":
         values = np.rint(np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf))
     return np.clip(values, 0, np.iinfo(dtype).max).astype(dtype)
-
-
-def placements_in(path: str) -> Array:
-    """Rows of y, x and child in a file."""
-    rows = np.load(path) if path.endswith(".npy") else np.loadtxt(path, delimiter=",", dtype=np.int64, ndmin=2)
-    return placement_rows(rows)
 
 
 def placement_rows(placements: Any) -> Array:

@@ -1,4 +1,4 @@
-"""Rasters that are computed where they are needed: around stream::Node and stream::Evaluator of the C++ library."""
+"""Rasters that are computed where they are needed: around stream::Node of the C++ library."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import index
 from typing import Any, Literal, Union
 
@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._computed import Computed
 from ._files import Path
 from ._files import write as write_image
-from ._graph import NUMBERS, Array, Number, apply, dtype_name, greys, number, placements_in, words_of
+from ._graph import NUMBERS, Array, Number, apply, dtype_name, greys, json_number, number
 from ._optional import need
-from ._options import Memory, byte_count, thread_count
-from ._progress import Progress, listener
 
 Operand = Union["Raster", "tuple[Raster, int, int]"]
 """A raster, or one with the row and the column at which its first pixel lies."""
@@ -29,12 +28,14 @@ _DRAWN = 1 << 24
 """Pixels that are computed for such a picture at most."""
 
 
-class Raster:
+class Raster(Computed):
     """A raster that is never stored: its pixels are computed where they are asked for.
 
     Made by the functions of :mod:`fathom.stream` and by its own methods, each of which gives a new raster.
-    ``raster[y0:y1, x0:x1]`` computes a part. Pixels are bool, uint8, uint16 or float32; results are rounded to nearest,
-    ties to even, and saturate.
+    ``raster[y0:y1, x0:x1]`` computes a part, [y, x]. Pixels are bool, uint8, uint16 or float32; results are rounded to
+    nearest, ties to even, and saturate. Heights, widths, rows and columns are in pixels, distances in the unit of the
+    pixels' size. What cannot be made is a ValueError that names the node and what is wrong; rasters whose pixels are of
+    other sizes are brought to one by :meth:`resample`.
 
     Examples
     --------
@@ -48,54 +49,6 @@ class Raster:
     array([[1., 1., 0., 1.],
            [0., 1., 1., 0.]], dtype=float32)
     """
-
-    ndim = 2
-    __array_ufunc__ = None  # np.float32(2) * raster is a raster, not an array of all pixels
-
-    def __init__(
-        self, graph: _core.Graph, arrays: Mapping[str, Array], functions: Mapping[str, Callable[..., Any]]
-    ) -> None:
-        self._graph = graph
-        self._arrays = dict(arrays)
-        self._functions = dict(functions)
-        """What the graph's document refers to, by name."""
-        self._computers: dict[tuple[int | None, int], _core.Computer] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle and copy; functions must be what pickle can find again."""
-        return read, (self.to_json(), None, {}, self._arrays, self._functions)
-
-    def __repr__(self) -> str:
-        height, width = self.shape
-        return f"fathom.stream.Raster({self._graph.type}, shape=({height}, {width}), dtype={self.dtype})"
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Height and width, in pixels."""
-        return self._graph.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """bool, uint8, uint16 or float32."""
-        return np.dtype(self._graph.dtype)
-
-    @property
-    def pixel(self) -> tuple[float, str]:
-        """Size of a pixel and its unit; "" where that is not stated."""
-        return self._graph.pixel
-
-    @property
-    def size(self) -> int:
-        """Number of pixels."""
-        return self.shape[0] * self.shape[1]
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that all pixels would take."""
-        return self.size * self.dtype.itemsize
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     # Layout
 
@@ -162,7 +115,15 @@ class Raster:
         )  # fmt: skip
 
     def crop(self, y: int, x: int, height: int, width: int) -> Raster:
-        """A part of the raster, as a raster."""
+        """A part of the raster, as a raster of height × width pixels; it must lie inside.
+
+        Examples
+        --------
+        >>> from fathom import stream
+        >>> stream.formula("x + 10*y", 4, 4, dtype="uint8").crop(1, 2, 2, 2)[:]
+        array([[12, 13],
+               [22, 23]], dtype=uint8)
+        """
         return make("crop", [(self, "data")], y=y, x=x, height=height, width=width)
 
     def flip(self, rows: bool = False, columns: bool = False) -> Raster:
@@ -170,11 +131,18 @@ class Raster:
         return make("flip", [(self, "data")], rows=bool(rows), columns=bool(columns))
 
     def rotate(self, quarters: int = 1) -> Raster:
-        """Turned by quarters counter-clockwise, as :func:`numpy.rot90` does it."""
+        """Turned by quarters counter-clockwise, as :func:`numpy.rot90` does it; odd ones swap height and width."""
         return make("rotate", [(self, "data")], quarters=quarters)
 
     def resample(self, pixel: float, unit: str | None = None) -> Raster:
         """With pixels of another size: each has the value of the pixel in which its middle lies.
+
+        Parameters
+        ----------
+        pixel : float
+            Size of the new pixels, in the unit of those that there are.
+        unit : str, optional
+            That of the pixels that there are; another one is an error.
 
         Examples
         --------
@@ -270,6 +238,11 @@ class Raster:
         signed : bool
             Negative inside, ±(d − ½) on both sides; with `max` alone.
 
+        Raises
+        ------
+        ValueError
+            `max` is not above 0, or more than 4096 pixels.
+
         Examples
         --------
         >>> from fathom import stream
@@ -330,173 +303,7 @@ class Raster:
             return NotImplemented  # type: ignore[no-any-return, unused-ignore]
         return self.math(expression.format(a="a", b="b"), other, dtype=dtype)
 
-    # What computes
-
-    def __getitem__(self, key: Any) -> Array:
-        """Computes a part. Steps other than 1 are not possible; a single row or column goes, as in NumPy."""
-        keys = key if isinstance(key, tuple) else (key,)
-        if Ellipsis in [k for k in keys if k is Ellipsis]:
-            at = next(n for n, k in enumerate(keys) if k is Ellipsis)
-            keys = keys[:at] + (slice(None),) * (3 - len(keys)) + keys[at + 1 :]
-        if len(keys) > 2:
-            raise IndexError(f"a raster has 2 axes, but {len(keys)} were indexed")
-        spans = [_span(k, extent) for k, extent in zip((*keys, *[slice(None)] * (2 - len(keys))), self.shape)]
-        (y0, y1, one_row), (x0, x1, one_column) = spans
-        part = self.compute(y0, x0, y1, x1)
-        return part[0 if one_row else slice(None), 0 if one_column else slice(None)]
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
-        return np.asarray(self[:], dtype)
-
-    def compute(
-        self,
-        y0: int = 0,
-        x0: int = 0,
-        y1: int | None = None,
-        x1: int | None = None,
-        *,
-        out: Array | None = None,
-        memory: Memory = None,
-        threads: int | None = None,
-        progress: Progress = None,
-    ) -> Array:
-        """Rows y0 … y1 − 1 of the columns x0 … x1 − 1, as a NumPy array.
-
-        Parameters
-        ----------
-        out : array, optional
-            Where they go: of the part's shape and the raster's dtype.
-        memory : int or str, optional
-            Most bytes for all of the work but the result: 100_000_000 or "100MB" or "96MiB". The same bytes come out.
-        threads : int, optional
-            All processors if not given.
-        progress : bool or function, optional
-            As for :func:`fathom.distance_transform`.
-
-        Raises
-        ------
-        ValueError
-            A part beyond the raster, or less memory than works: the message names the smallest that does.
-        OSError
-            A file cannot be read, or changed meanwhile.
-        KeyboardInterrupt
-            Ctrl-C stops it.
-
-        Examples
-        --------
-        >>> from fathom import stream
-        >>> stream.formula("x + 10*y", 4, 4, dtype="uint8").compute(1, 1, 3, 4, memory="64MiB", threads=1)
-        array([[11, 12, 13],
-               [21, 22, 23]], dtype=uint8)
-        """
-        height, width = self.shape
-        y1, x1 = height if y1 is None else index(y1), width if x1 is None else index(x1)
-        y0, x0 = index(y0), index(x0)
-        if not (0 <= y0 <= y1 <= height and 0 <= x0 <= x1 <= width):
-            raise ValueError(f"the part {y0}:{y1}, {x0}:{x1} does not lie in the raster of {height} × {width} pixels")
-        shape = y1 - y0, x1 - x0
-        if out is None:
-            out = np.empty(shape, self.dtype)
-        elif out.shape != shape or out.dtype != self.dtype or (out.size and out.strides[1] != out.itemsize):
-            raise ValueError(f"out must be {self.dtype} of the shape {shape}, its rows contiguous")
-        if out.size:
-            self._computer(memory, threads).compute([y0, x0, y1, x1], out, listener(progress))
-        return out
-
-    def bands(
-        self, rows: int | None = None, *, memory: Memory = None, threads: int | None = None
-    ) -> Iterator[tuple[int, Array]]:
-        """All of the raster, whole rows from the first to the last: pairs of a band's first row and its pixels.
-
-        Examples
-        --------
-        >>> from fathom import stream
-        >>> [(y, int(band.max())) for y, band in stream.formula("x*y", 5, 3).bands(rows=2)]
-        [(0, 2), (2, 6), (4, 8)]
-        """
-        if rows is None:
-            rows = self._plan(memory, threads)["band"][0]
-        for y, _, band in self.tiles(rows, self.shape[1], memory=memory, threads=threads):
-            yield y, band
-
-    def tiles(
-        self, height: int = 1024, width: int = 1024, *, memory: Memory = None, threads: int | None = None
-    ) -> Iterator[tuple[int, int, Array]]:
-        """All of the raster, tile by tile and row after row of them: a tile's first row and column, and its pixels."""
-        if height < 1 or width < 1:
-            raise ValueError(f"tiles of {height} × {width} pixels; height and width must be 1 or more")
-        for y in range(0, self.shape[0], height):
-            for x in range(0, self.shape[1], width):
-                y1, x1 = min(y + height, self.shape[0]), min(x + width, self.shape[1])
-                yield y, x, self.compute(y, x, y1, x1, memory=memory, threads=threads)
-
-    def write(
-        self,
-        path: Path,
-        *,
-        memory: Memory = None,
-        compress: bool = False,
-        threads: int | None = None,
-        progress: Progress = None,
-    ) -> None:
-        """Computes all pixels into a file, band after band: tiled TIFF (BigTIFF where 4 GiB do not suffice), or .npy.
-
-        The file appears once it is complete. `compress`: TIFF by deflate; the others as for :meth:`compute`.
-
-        Examples
-        --------
-        >>> import fathom, os, tempfile
-        >>> from fathom import stream
-        >>> path = os.path.join(tempfile.mkdtemp(), "wave.tif")
-        >>> stream.formula("100 + 100*sin(x/9)", 300, 400, dtype="uint8").write(path, compress=True)
-        >>> fathom.read(path).shape
-        (300, 400)
-        """
-        told = listener(progress)
-        self._graph.write(os.fspath(path), byte_count(memory), thread_count(threads), bool(compress), told)
-
-    @property
-    def plan(self) -> dict[str, Any]:
-        """How the raster will be computed, and what that takes: a dict.
-
-        Its "entries" are the nodes, children before parents: "type", "shape", "dtype", "children" (entries), "tile"
-        (pixels that are computed at once), "halo", "kept" (tiles are kept for those that need them again), "cell"
-        (height, width and skew of what repeats itself: it is computed once and copied) and "sweeps" (computed in rows,
-        from the first to the last).
-        """
-        return self._plan(None, None)
-
-    def explain(self, *, memory: Memory = None, threads: int | None = None) -> str:
-        """The same as a text. Nothing is computed.
-
-        Examples
-        --------
-        >>> from fathom import stream
-        >>> print(stream.constant(1, 9, 9).repeat(5000, 4000).distance(max=15).explain(threads=1))  # doctest: +ELLIPSIS
-        distance 5000 × 4000 float32, max 15, to nonzero, halo 15...
-          repeat 5000 × 4000 uint8...
-            constant 9 × 9 uint8...
-        20 bands of 256 rows, 1 thread, ... MiB of memory
-        """
-        plan = self._plan(memory, threads)
-        nodes = list(json.loads(self.to_json())["nodes"].values())
-        lines: list[str] = []
-        seen: set[int] = set()
-        path = [(len(nodes) - 1, 0)]
-        while path:
-            k, depth = path.pop()
-            words = words_of(nodes[k], plan["entries"][k])
-            lines.append("  " * depth + words + (" (see above)" if k in seen else ""))
-            if k not in seen:
-                path += [(child, depth + 1) for child in reversed(plan["entries"][k]["children"])]
-            seen.add(k)
-        threads_used = plan["threads"]
-        disk = f", {plan['disk_bytes'] / 2**20:.0f} MiB of temporary files" if plan["disk_bytes"] else ""
-        lines.append(
-            f"{plan['bands']} bands of {plan['band'][0]} rows, {threads_used} thread{'s' * (threads_used > 1)}, "
-            f"{plan['bytes'] / 2**20:.1f} MiB of memory{disk}"
-        )
-        return "\n".join(lines)
+    # Out of this process
 
     def to_dask(self, chunks: Any = 2048) -> Any:
         """A Dask array whose chunks are computed by the graph when they are needed.
@@ -512,10 +319,27 @@ class Raster:
         own = "".join(f"-{id(function):x}" for function in self._functions.values())  # their code has no hash
         return dask_array.from_array(self, chunks=chunks, name=f"fathom-{self._graph.hash()}{own}", asarray=True)
 
-    def to_json(self) -> str:
+    def to_json(self, folder: Path | None = None) -> str:
         """The graph's document: for :func:`fathom.stream.from_json`, and for `fathom stream`. Arrays and functions
-        stand in it by their names."""
-        return self._graph.document()
+        stand in it by their names.
+
+        Parameters
+        ----------
+        folder : path, optional
+            In which the document will lie: paths of files are relative to it. If not given, they are absolute.
+        """
+        text = self._graph.document()
+        if folder is None:
+            return text
+        document = json.loads(text)
+        for node in document["nodes"].values():
+            if node["type"] == "file":
+                node["path"] = os.path.relpath(node["path"], folder)
+        return json.dumps(document, indent=2, ensure_ascii=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy; functions must be what pickle can find again."""
+        return read, (self._graph.document(), None, {}, self._arrays, self._functions)
 
     def _repr_png_(self) -> bytes | None:
         """For notebooks: all of it, made smaller; of what is larger than 16 million pixels a window at its middle;
@@ -533,18 +357,6 @@ class Raster:
             write_image(path, greys(raster[:]))
             with open(path, "rb") as file:
                 return file.read()
-
-    def _plan(self, memory: Memory, threads: int | None) -> dict[str, Any]:
-        return self._computer(memory, threads).plan()
-
-    def _computer(self, memory: Memory, threads: int | None) -> _core.Computer:
-        """The one for these settings; the last one is kept, since what it holds is memory."""
-        key = byte_count(memory), thread_count(threads)
-        computer = self._computers.get(key)
-        if computer is None:
-            computer = _core.Computer(self._graph, *key)
-            self._computers = {key: computer}
-        return computer
 
 
 def make(
@@ -566,7 +378,7 @@ def make(
         entries.append({"node": f"child {k}", "role": role, "y": index(y), "x": index(x)})
         _merge(arrays, raster._arrays, "arrays")
         _merge(functions, raster._functions, "functions")
-    fields = {name: number(value, name) if isinstance(value, NUMBERS) else value for name, value in fields.items()}
+    fields = {name: json_number(value) if isinstance(value, NUMBERS) else value for name, value in fields.items()}
     node = {"type": kind, **fields, **({"children": entries} if entries else {})}
     document = {"fathom": "stream", "version": 1, "root": kind, "nodes": {kind: node}}
     return read(json.dumps(document), None, nodes, arrays, functions)
@@ -582,11 +394,9 @@ def read(
     """The raster of a document."""
 
     def place(path: str) -> str:
-        return os.path.join(folder or "", path)
+        return path if path == "-" else os.path.abspath(os.path.join(folder or "", path))
 
-    graph, told = _core.read_graph(
-        document, dict(nodes), dict(arrays), dict(functions), apply, lambda path: placements_in(place(path)), place
-    )
+    graph, told = _core.read_graph(document, dict(nodes), dict(arrays), dict(functions), apply, place)
     for warning in told:
         warnings.warn(warning, stacklevel=4)
     return Raster(graph, arrays, functions)
@@ -596,19 +406,3 @@ def _merge(to: dict[str, Any], more: Mapping[str, Any], kind: str) -> None:
     for name, value in more.items():
         if to.setdefault(name, value) is not value:
             raise ValueError(f"the graph would have two {kind} of the name {name!r}; give one of them another name")
-
-
-def _span(key: Any, extent: int) -> tuple[int, int, bool]:
-    """Begin and end, and whether the axis goes."""
-    if isinstance(key, slice):
-        begin, end, step = key.indices(extent)
-        if step != 1:
-            raise IndexError(f"a step of {step}; rasters are computed in steps of 1: compute the part, then index it")
-        return begin, max(begin, end), False
-    try:
-        at = index(key)
-    except TypeError:
-        raise IndexError(f"a raster takes slices and integers as indices, not {key!r}") from None
-    if not -extent <= at < extent:
-        raise IndexError(f"index {at} does not lie in an axis of {extent} pixels")
-    return at % extent, at % extent + 1, True

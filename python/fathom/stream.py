@@ -100,7 +100,25 @@ def open(path: Path, *, pixel: float | None = None, unit: str | None = None) -> 
 def constant(
     value: Number, height: int, width: int, *, dtype: npt.DTypeLike = np.uint8, pixel: float = 1.0, unit: str = ""
 ) -> Raster:
-    """A raster of one value."""
+    """A raster of one value, [height, width].
+
+    Parameters
+    ----------
+    value : number
+        Rounded and saturated to the dtype; of float32 also inf and nan.
+    height, width : int
+        In pixels, 1 to 2⁴⁰.
+    dtype : dtype
+        bool, uint8, uint16 or float32.
+    pixel, unit
+        Size of a pixel.
+
+    Examples
+    --------
+    >>> from fathom import stream
+    >>> stream.constant(300, 1, 3)[:]
+    array([[255, 255, 255]], dtype=uint8)
+    """
     return make(
         "constant", [], value=value, height=height, width=width, dtype=dtype_name(dtype), pixel=pixel, unit=unit
     )
@@ -109,7 +127,17 @@ def constant(
 def formula(
     expression: str, height: int, width: int, *, dtype: npt.DTypeLike = np.float32, pixel: float = 1.0, unit: str = ""
 ) -> Raster:
-    """The value of an expression of x and y, columns and rows from 0.
+    """The value of an expression of x and y, columns and rows from 0; other parameters as for :func:`constant`.
+
+    Parameters
+    ----------
+    expression : str
+        Of muParser, computed in double.
+
+    Raises
+    ------
+    ValueError
+        It does not parse: the message says where.
 
     Examples
     --------
@@ -128,7 +156,7 @@ def noise(
     seed: int, height: int, width: int, *, dtype: npt.DTypeLike = np.uint8, pixel: float = 1.0, unit: str = ""
 ) -> Raster:
     """Equally distributed random values over the whole range of the type, of float32 in [0, 1). A pixel's value depends
-    on the seed, y and x alone."""
+    on the seed, y and x alone. Other parameters as for :func:`constant`."""
     return make("noise", [], seed=seed, height=height, width=width, dtype=dtype_name(dtype), pixel=pixel, unit=unit)
 
 

@@ -24,8 +24,10 @@
 #include "arrays.h"
 #include "fathom/core/error.h"
 #include "fathom/io/atomic_file.h"
+#include "fathom/io/points.h"
 #include "fathom/io/raster.h"
 #include "fathom/stream/document.h"
+#include "fathom/stream/estimate.h"
 #include "fathom/stream/evaluator.h"
 #include "fathom/stream/run.h"
 #include "forks.h"
@@ -187,28 +189,14 @@ class Function final : public stream::Node {
   std::unique_ptr<Held> held_;
 };
 
-std::vector<stream::Placement> placements_of(const nb::object& rows) {
-  const HostArray held(rows, HostArray::Access::read);
-  const AnyConstView view = view_of<const std::byte, MemorySpace::host>(held.raw());
-  const std::int64_t* const numbers = view.as<std::int64_t>().data();
-  std::vector<stream::Placement> placements;
-  for (std::int64_t k = 0; k < view.shape()[0]; ++k) {
-    if (numbers[3 * k + 2] < 0 || numbers[3 * k + 2] > INT32_MAX)
-      throw InvalidArgument("there is no raster " + std::to_string(numbers[3 * k + 2]) + " to place");
-    placements.push_back({numbers[3 * k], numbers[3 * k + 1], static_cast<std::int32_t>(numbers[3 * k + 2])});
-  }
-  return placements;
-}
-
 /// @param nodes       graphs that are made, by the names under which the document has them as children
 /// @param arrays      by name, rows contiguous
 /// @param functions   by name
 /// @param adapter     of functions
-/// @param placements  a function of the path: an int64 array [n, 3]
-/// @param path_of     a function of a path in the document: where it lies
+/// @param path_of     a function of a path in the document: where it lies, which is what the graph calls the file
 /// @return the graph, and warnings of the files
 nb::tuple read(const std::string& document, const nb::dict& nodes, const nb::dict& arrays, const nb::dict& functions,
-               const nb::object& adapter, const nb::object& placements, const nb::object& path_of) {
+               const nb::object& adapter, const nb::object& path_of) {
   stream::Resources resources;
   std::vector<std::string> warnings;
   for (const auto& [name, node] : nodes) resources.nodes[nb::cast<std::string>(name)] = nb::cast<Graph&>(node).root;
@@ -221,16 +209,19 @@ nb::tuple read(const std::string& document, const nb::dict& nodes, const nb::dic
       return std::make_shared<Function>(name, function, adapter, children, fields);
     };
   }
-  resources.open = [&](const std::string& path, stream::PixelSize& pixel) {
-    io::RasterFile file = io::open_raster(nb::cast<std::string>(path_of(path)));
+  resources.open = [&](std::string& path, stream::PixelSize& pixel) {
+    const std::string stated = std::exchange(path, nb::cast<std::string>(path_of(path)));
+    io::RasterFile file = io::open_raster(path);
     io::SquarePixel square = io::square_pixel(file.meaning);
     if (!square.reason.empty())
-      warnings.push_back(path + ": " + square.reason + "; each counts as 1 × 1 unless its node states \"pixel\"");
+      warnings.push_back(stated + ": " + square.reason + "; each counts as 1 × 1 unless its node states \"pixel\"");
     pixel = {square.size, std::move(square.unit)};
-    for (const std::string& warning : file.warnings) warnings.push_back(path + " " + warning);
+    for (const std::string& warning : file.warnings) warnings.push_back(stated + " " + warning);
     return std::move(file.source);
   };
-  resources.read_placements = [&](const std::string& path) { return placements_of(placements(path)); };
+  resources.read_placements = [&](const std::string& path) {
+    return io::read_whole_triples(nb::cast<std::string>(path_of(path)));
+  };
   Graph graph{stream::read_document(document, resources)};
   return nb::make_tuple(std::move(graph), warnings);
 }
@@ -262,6 +253,9 @@ nb::dict dict_of(const stream::Plan& plan) {
   of["threads"] = plan.threads;
   of["bytes"] = plan.bytes();
   of["disk_bytes"] = plan.disk_bytes;
+  const stream::Estimate estimate = stream::estimate(plan);
+  of["seconds"] = estimate.seconds;
+  of["first_seconds"] = estimate.first_seconds;
   const std::pair<const char*, std::size_t> parts[] = {
       {"scratch_bytes", plan.scratch_bytes}, {"cell_bytes", plan.cell_bytes}, {"sweep_bytes", plan.sweep_bytes},
       {"source_bytes", plan.source_bytes},   {"band_bytes", plan.band_bytes}, {"pool_bytes", plan.pool_bytes}};
@@ -355,10 +349,7 @@ void write(const Graph& graph, const std::string& path, std::optional<std::size_
     const stream::Node& node = *graph.root;
     io::RasterWriteOptions how;
     how.compress = compress;
-    if (node.pixel() != stream::PixelSize{}) {
-      how.meaning = io::Meaning{node.pixel().size, node.pixel().size};
-      for (io::Axis& axis : how.meaning.axes) axis.unit = node.pixel().unit;
-    }
+    how.meaning = io::meaning_of({node.pixel().size, node.pixel().unit, ""});
     io::AtomicFile file(path);
     const auto sink = io::create_raster(file, node.dtype(), node.height(), node.width(), how);
     std::atomic<std::int64_t> rows{0};

@@ -1,6 +1,9 @@
 // The front of reading points: finds the format by the first bytes.
 #include "fathom/io/points.h"
 
+#include <cmath>
+
+#include "core/text.h"
 #include "fathom/core/error.h"
 #include "io/gunzip_source.h"
 #include "io/point_formats.h"
@@ -47,6 +50,23 @@ Points read_points(ByteSource& source, const MemoryLimit& limit, const PointOpti
 Points read_points(const std::filesystem::path& path, const PointOptions& options) {
   return read_points(*open_source(path, Reading::consume), memory_limit(std::nullopt), options,
                      has_coordinates_first(path));
+}
+
+std::vector<std::int64_t> read_whole_triples(const std::filesystem::path& path) {
+  const Points points = read_points(path, {{"1", "2", "3"}});
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(static_cast<std::size_t>(points.data.size()));
+  visit_dtype(points.data.dtype(), [&](auto tag) {
+    const auto* const values = points.data.as<typename decltype(tag)::type>().data();
+    for (std::int64_t k = 0; k < points.data.size(); ++k) {
+      const auto number = static_cast<double>(values[k]);
+      if (number != std::floor(number) || std::abs(number) > 0x1p53)
+        throw IoError(path.string() + " has in row " + std::to_string(k / 3 + 1) + " of its numbers " +
+                      fathom::text(number) + ", which is not whole");
+      numbers.push_back(static_cast<std::int64_t>(number));
+    }
+  });
+  return numbers;
 }
 
 }  // namespace fathom::io

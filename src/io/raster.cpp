@@ -143,6 +143,15 @@ SquarePixel square_pixel(const Meaning& meaning) {
   return {spacing[0], meaning.unit(), ""};
 }
 
+Meaning meaning_of(const SquarePixel& pixel) {
+  if (pixel.size == 1 && pixel.unit.empty()) return {};
+  Meaning meaning{pixel.size, pixel.size};
+  meaning.axes[0].name = 'y';
+  meaning.axes[1].name = 'x';
+  for (Axis& axis : meaning.axes) axis.unit = pixel.unit;
+  return meaning;
+}
+
 RasterFile open_raster(const std::filesystem::path& path, const ReadOptions& options) {
   if (is_nameless(path)) return open_whole(path, options);
   const auto source = open_source(path, Reading::consume);

@@ -14,7 +14,7 @@ namespace {
 
 class Crop final : public Reduction<Crop> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::data}};
+  static constexpr auto kRoles = roles::kData;
 
   Crop(const NodeRef& data, const Rectangle& part)
       : Reduction("crop", {part.height(), part.width(), data->dtype(), data->pixel()}, {{data, Role::data}}),
@@ -56,7 +56,7 @@ struct Symmetry {
 
 class Mirrored final : public Reduction<Mirrored> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::data}};
+  static constexpr auto kRoles = roles::kData;
 
   /// @param type  "flip" or "rotate"
   Mirrored(const NodeRef& data, std::string_view type, Symmetry how)
@@ -137,7 +137,7 @@ class Mirrored final : public Reduction<Mirrored> {
 /// Pixels of another size: each takes the value of the one in which its middle lies.
 class Resample final : public Reduction<Resample> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::data}};
+  static constexpr auto kRoles = roles::kData;
 
   Resample(const NodeRef& data, PixelSize pixel)
       : Reduction("resample", extent_of(*data, pixel), {{data, Role::data}}), ratio_(pixel.size / data->pixel().size) {}

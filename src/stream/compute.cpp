@@ -17,7 +17,7 @@ namespace {
 
 class Mask final : public Pointwise<Mask> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::mask}, RoleRule{Role::data}};
+  static constexpr auto kRoles = roles::kMask;
 
   Mask(const NodeRef& data, Child mask, double background)
       : Pointwise("mask", data->dtype(), {{data, Role::data}, std::move(mask)}), background_(background) {
@@ -66,7 +66,7 @@ class Mask final : public Pointwise<Mask> {
 template <class N>
 class OfOne : public Pointwise<N> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::data}};
+  static constexpr auto kRoles = roles::kData;
   using Step = typename Pointwise<N>::Step;
 
   struct Work {
@@ -187,7 +187,7 @@ class Halftone final : public OfOne<Halftone> {
 /// Of children of few values together there is a table: of each combination.
 class Math final : public Pointwise<Math> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::data, 1, 26}};
+  static constexpr auto kRoles = roles::kMath;
 
   Math(const std::string& expression, std::vector<Child> data, DType dtype)
       : Pointwise("math", dtype, std::move(data)), expression_(expression, names(children().size())) {

@@ -25,7 +25,7 @@ Extent extent_like(const Node& child, std::int64_t height, std::int64_t width) {
 /// (y mod h, x mod w): whole copies are fetched to where they belong.
 class Repeat final : public Reduction<Repeat> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::pattern}};
+  static constexpr auto kRoles = roles::kRepeat;
 
   Repeat(NodeRef pattern, std::int64_t height, std::int64_t width)
       : Reduction("repeat", extent_like(*pattern, height, width), {{pattern, Role::pattern}}) {}
@@ -74,7 +74,7 @@ class Repeat final : public Reduction<Repeat> {
 
 class Lattice final : public Reduction<Lattice> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::mask, 0}, RoleRule{Role::weight, 0}, RoleRule{Role::pattern}};
+  static constexpr auto kRoles = roles::kLattice;
 
   Lattice(const NodeRef& pattern, const LatticeOptions& options)
       : Reduction("lattice", extent_like(*pattern, options.height, options.width), children_of(pattern, options)),
@@ -203,7 +203,7 @@ class Lattice final : public Reduction<Lattice> {
 /// Copies anywhere, found by the part of the plane that they lie in.
 class Place final : public Reduction<Place> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::data, 1, 1 << 20}};
+  static constexpr auto kRoles = roles::kPlace;
 
   Place(const std::vector<NodeRef>& nodes, std::vector<Placement> placements, std::int64_t height, std::int64_t width,
         const Blending& blending)

@@ -17,7 +17,7 @@ namespace {
 
 class Distance final : public Reduction<Distance> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::mask}};
+  static constexpr auto kRoles = roles::kDistance;
 
   Distance(const NodeRef& mask, const DistanceOptions& options)
       : Reduction("distance", {mask->height(), mask->width(), DType::float32, mask->pixel()}, {{mask, Role::mask}}),

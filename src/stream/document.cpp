@@ -1,24 +1,22 @@
 #include "fathom/stream/document.h"
 
 #include <algorithm>
-#include <cinttypes>
-#include <cmath>
-#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "fathom/core/error.h"
 #include "stream/blend.h"
+#include "stream/not_finite.h"
 #include "stream/reduce.h"
 
 namespace fathom::stream {
 
 namespace {
 
-using Json = nlohmann::json;             // read: fields are found by trees
-using Ordered = nlohmann::ordered_json;  // written: fields stand as they came, and are looked for one by one
+using Json = nlohmann::json;  // whose fields are found by trees
 
 /// The fields of a node, taken one by one; what is left over in the end is an error.
 class Fields {
@@ -46,6 +44,15 @@ class Fields {
   }
   double number(const std::string& field) { return take(field, &Json::is_number, "a number").get<double>(); }
   double number_or(const std::string& field, double otherwise) { return has(field) ? number(field) : otherwise; }
+  /// A pixel's value, which may be one of kNotFinite.
+  double value(const std::string& field) {
+    const auto found = json_.find(field);
+    if (found != json_.end() && found->is_string())
+      for (const auto& [word, value] : kNotFinite)
+        if (*found == word) return taken_.push_back(field), value;
+    return take(field, &Json::is_number, "a number, \"inf\", \"-inf\" or \"nan\"").get<double>();
+  }
+  double value_or(const std::string& field, double otherwise) { return has(field) ? value(field) : otherwise; }
   std::string text(const std::string& field) { return take(field, &Json::is_string, "a text").get<std::string>(); }
   std::string text_or(const std::string& field, const std::string& otherwise) {
     return has(field) ? text(field) : otherwise;
@@ -99,9 +106,9 @@ class Fields {
       taken_.push_back("transparent");
       blending.transparent = std::nullopt;
     } else if (has("transparent")) {
-      blending.transparent = number("transparent");
+      blending.transparent = value("transparent");
     }
-    blending.background = number_or("background", 0);
+    blending.background = value_or("background", 0);
     return blending;
   }
   void done() const {
@@ -129,12 +136,11 @@ NodeRef of_role(const std::vector<Child>& children, Role role) {
 }
 
 std::vector<Placement> placements_in(Fields& fields, const Resources& resources) {
-  if (fields.has("placements_file")) {
-    if (!resources.read_placements) fields.fail("placements_file", "no file can be read here");
-    return resources.read_placements(fields.text("placements_file"));
-  }
-  const auto numbers =
-      fields.list<std::int64_t>("placements", &Json::is_number_integer, "whole numbers: y, x, child, y, x, child, …");
+  const bool in_file = fields.has("placements_file");
+  if (in_file && !resources.read_placements) fields.fail("placements_file", "no file can be read here");
+  const auto numbers = in_file ? resources.read_placements(fields.text("placements_file"))
+                               : fields.list<std::int64_t>("placements", &Json::is_number_integer,
+                                                           "whole numbers: y, x, child, y, x, child, …");
   if (numbers.size() % 3 != 0) fields.fail("placements", "its length is no multiple of 3: y, x, child of each");
   std::vector<Placement> placements;
   for (std::size_t k = 0; k < numbers.size(); k += 3) {
@@ -148,7 +154,7 @@ std::vector<Placement> placements_in(Fields& fields, const Resources& resources)
 using Make = NodeRef (*)(Fields&, const std::vector<Child>&, const Resources&);
 struct TypeRow {
   std::string_view name;
-  std::vector<RoleRule> rules;  ///< of its children; those that state no role have the last one
+  std::span<const RoleRule> rules;  ///< of its children; those that state no role have the last one
   bool moves;                   ///< whether children may lie elsewhere
   Make make;
 };
@@ -156,40 +162,40 @@ struct TypeRow {
 /// The types of nodes, and how each is read.
 const std::vector<TypeRow>& types() {
   static const std::vector<TypeRow> table{
-      {"constant", {}, false,
-       [](Fields& in, const auto&, const auto&) { return constant(in.number("value"), in.extent("uint8")); }},
-      {"file", {}, false,
+      {"constant", roles::kNone, false,
+       [](Fields& in, const auto&, const auto&) { return constant(in.value("value"), in.extent("uint8")); }},
+      {"file", roles::kNone, false,
        [](Fields& in, const auto&, const Resources& resources) {
-         const std::string path = in.text("path");
+         std::string path = in.text("path");
          if (!resources.open) in.fail("path", "no file can be opened here");
          PixelSize pixel;
          auto raster = resources.open(path, pixel);
          return source(std::move(raster), "file", path, in.pixel(pixel));
        }},
-      {"array", {}, false,
+      {"array", roles::kNone, false,
        [](Fields& in, const auto&, const Resources& resources) {
          const std::string name = in.text("name");
          const auto found = resources.arrays.find(name);
          if (found == resources.arrays.end()) in.fail("name", "there is no array '" + name + "'");
          return source(found->second, "array", name, in.pixel());
        }},
-      {"formula", {}, false,
+      {"formula", roles::kNone, false,
        [](Fields& in, const auto&, const auto&) { return formula(in.text("expression"), in.extent("float32")); }},
-      {"noise", {}, false,
+      {"noise", roles::kNone, false,
        [](Fields& in, const auto&, const auto&) {
          return noise(static_cast<std::uint64_t>(in.whole_or("seed", 0)), in.extent("uint8"));
        }},
-      {"repeat", {{Role::pattern}}, false,
+      {"repeat", roles::kRepeat, false,
        [](Fields& in, const auto& children, const auto&) {
          return repeat(children[0].node, in.whole("height"), in.whole("width"));
        }},
-      {"lattice", {{Role::mask, 0}, {Role::weight, 0}, {Role::pattern}}, false,
+      {"lattice", roles::kLattice, false,
        [](Fields& in, const auto& children, const auto&) {
          LatticeOptions options{in.pair("u"), in.pair("v"), in.whole("height"), in.whole("width"), in.blending(),
                                 of_role(children, Role::mask), of_role(children, Role::weight)};
          return lattice(of_role(children, Role::pattern), options);
        }},
-      {"place", {{Role::data, 1, 1 << 20}}, false,
+      {"place", roles::kPlace, false,
        [](Fields& in, const auto& children, const Resources& resources) {
          std::vector<NodeRef> nodes;
          for (const Child& child : children) nodes.push_back(child.node);
@@ -197,7 +203,7 @@ const std::vector<TypeRow>& types() {
          return place(std::move(nodes), std::move(placements), in.whole("height"), in.whole("width"),
                       in.blending());
        }},
-      {"crop", {{Role::data}}, false,
+      {"crop", roles::kData, false,
        [](Fields& in, const auto& children, const auto&) {
          static constexpr std::int64_t kFar = std::int64_t{1} << 60;  // outside of any child
          const auto near = [](std::int64_t value) { return std::clamp(value, -kFar, kFar); };
@@ -205,43 +211,43 @@ const std::vector<TypeRow>& types() {
          const std::int64_t height = near(in.whole("height")), width = near(in.whole("width"));
          return crop(children[0].node, {y, x, y + height, x + width});
        }},
-      {"flip", {{Role::data}}, false,
+      {"flip", roles::kData, false,
        [](Fields& in, const auto& children, const auto&) {
          const bool rows = in.truth("rows");
          return flip(children[0].node, rows, in.truth("columns"));
        }},
-      {"rotate", {{Role::data}}, false,
+      {"rotate", roles::kData, false,
        [](Fields& in, const auto& children, const auto&) {
          return rotate(children[0].node, static_cast<int>(in.whole_or("quarters", 1) % 4));
        }},
-      {"resample", {{Role::data}}, false,
+      {"resample", roles::kData, false,
        [](Fields& in, const auto& children, const auto&) {
          return resample(children[0].node, PixelSize{in.number("pixel"), in.text_or("unit", "")});
        }},
-      {"mask", {{Role::mask}, {Role::data}}, true,
+      {"mask", roles::kMask, true,
        [](Fields& in, const auto& children, const auto&) {
          const Child& shape = children[children[0].role == Role::mask ? 0 : 1];
-         return mask(of_role(children, Role::data), shape, in.number_or("background", 0));
+         return mask(of_role(children, Role::data), shape, in.value_or("background", 0));
        }},
-      {"math", {{Role::data, 1, 26}}, true,
+      {"math", roles::kMath, true,
        [](Fields& in, const auto& children, const auto&) {
          return math(in.text("expression"), children, in.dtype("float32"));
        }},
-      {"threshold", {{Role::data}}, false,
+      {"threshold", roles::kData, false,
        [](Fields& in, const auto& children, const auto&) {
-         const double value = in.number("value");
+         const double value = in.value("value");
          return threshold(children[0].node, value, in.truth("above"));
        }},
-      {"profile", {{Role::data}}, false,
+      {"profile", roles::kData, false,
        [](Fields& in, const auto& children, const auto&) {
          ProfileOptions options;
          options.expression = in.text_or("expression", "");
          if (in.has("table")) options.table = in.list<double>("table", &Json::is_number, "numbers");
-         if (in.has("infinite")) options.infinite = in.number("infinite");
+         if (in.has("infinite")) options.infinite = in.value("infinite");
          options.dtype = in.dtype("uint8");
          return profile(children[0].node, options);
        }},
-      {"distance", {{Role::mask}}, false,
+      {"distance", roles::kDistance, false,
        [](Fields& in, const auto& children, const auto&) {
          static constexpr std::array kTo{"nonzero", "zero"};
          const bool to_zero = in.word("to", kTo, "nonzero") == 1, is_signed = in.truth("signed");
@@ -249,12 +255,12 @@ const std::vector<TypeRow>& types() {
          if (is_signed) in.fail("signed", "takes a bound, 'max'");
          return exact_distance(children[0].node, to_zero);
        }},
-      {"halftone", {{Role::data}}, false,
+      {"halftone", roles::kData, false,
        [](Fields& in, const auto& children, const auto&) {
          const std::int64_t matrix = in.whole_or("matrix", 8);
          return halftone(children[0].node, static_cast<int>(std::clamp<std::int64_t>(matrix, 0, 64)));
        }},
-      {"function", {{Role::data, 0, 1 << 20}}, true,
+      {"function", roles::kFunction, true,
        [](Fields& in, const auto& children, const Resources& resources) {
          const std::string name = in.text("name");
          const auto found = resources.functions.find(name);
@@ -355,7 +361,8 @@ class Reader {
     }
   }
   Child child_of(const std::string& id, const Json& json, Role role) const {
-    static constexpr std::array kRoles{"data", "pattern", "mask", "weight"};
+    static const std::array kRoles{name_of(Role::data), name_of(Role::pattern), name_of(Role::mask),
+                                   name_of(Role::weight)};
     Child child{made_.at(id_of(id, json)), role};
     if (!json.is_object()) return child;
     Fields fields(id, json);
@@ -373,73 +380,52 @@ class Reader {
   std::unordered_map<std::string, NodeRef> made_;
 };
 
-class Writer final : public Description {
+/// Looks through a document before it is kept, in time that its length bounds.
+/// @throws InvalidArgument it is nested deep, or an object has a field twice, of which the parser would keep the last
+class Look final : public Json::json_sax_t {
  public:
-  explicit Writer(Ordered& to) : to_(to) {}
-  void number(std::string_view field, double value) override { set(field, value); }
-  void whole(std::string_view field, std::int64_t value) override { set(field, value); }
-  void truth(std::string_view field, bool value) override { set(field, value); }
-  void text(std::string_view field, std::string_view value) override { set(field, value); }
-  void numbers(std::string_view field, const std::vector<double>& values) override { set(field, values); }
-  void wholes(std::string_view field, const std::vector<std::int64_t>& values) override { set(field, values); }
-  void nothing(std::string_view field) override { set(field, nullptr); }
-  void fingerprint(std::string_view text) override { fingerprints += std::string(text) + '\n'; }
-
-  std::string fingerprints;
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(Json::binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return enter(); }
+  bool end_object() override { return leave(); }
+  bool start_array(std::size_t) override { return enter(); }
+  bool end_array() override { return leave(); }
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
+  bool key(std::string& field) override {
+    const bool is_new = open_.back().fields.insert(field).second;
+    if (is_new) return open_.back().last = field, true;
+    std::string of;
+    for (const Level& level : open_)
+      if (&level != &open_.back() && !level.last.empty()) of = ", in '" + level.last.substr(0, 60) + "'";
+    throw InvalidArgument("the document has the field '" + field.substr(0, 60) + "' twice" + of);
+  }
 
  private:
-  template <class T>
-  void set(std::string_view field, const T& value) {
-    to_[std::string(field)] = value;
+  bool enter() {
+    constexpr std::size_t kDeepest = 20;
+    if (open_.size() == kDeepest) throw InvalidArgument("the document is nested more than 20 deep, which no graph is");
+    return open_.emplace_back(), true;
   }
-  Ordered& to_;
-};
+  bool leave() { return open_.pop_back(), true; }
 
-/// @param fingerprints  of the files, appended
-Ordered document_of(const Node& root, std::string& fingerprints) {
-  Ordered::object_t nodes;
-  std::unordered_map<const Node*, std::string> ids;
-  std::vector<std::pair<const Node*, std::size_t>> path{{&root, 0}};
-  while (!path.empty()) {
-    auto& [node, next] = path.back();
-    if (next < node->children().size()) {
-      const Node* const child = node->children()[next++].node.get();
-      if (!ids.contains(child)) path.emplace_back(child, 0);
-      continue;
-    }
-    if (!ids.contains(node)) {
-      Ordered json = {{"type", node->type()}};
-      Writer writer(json);
-      node->describe(writer);
-      fingerprints += writer.fingerprints;
-      for (const Child& child : node->children()) {
-        Ordered entry = {{"node", ids.at(child.node.get())}, {"role", name_of(child.role)}};
-        if (child.y != 0) entry["y"] = child.y;
-        if (child.x != 0) entry["x"] = child.x;
-        json["children"].push_back(std::move(entry));
-      }
-      const std::string id = std::string(node->type()) + "-" + std::to_string(ids.size() + 1);
-      ids[node] = id;
-      nodes.emplace_back(id, std::move(json));
-    }
-    path.pop_back();
-  }
-  return {{"fathom", "stream"}, {"version", 1}, {"root", ids.at(&root)}, {"nodes", std::move(nodes)}};
-}
+  struct Level {  ///< an object's, or an array's, which has none
+    std::unordered_set<std::string> fields;
+    std::string last;
+  };
+  std::vector<Level> open_;
+};
 
 }  // namespace
 
 NodeRef read_document(std::string_view text, const Resources& resources) {
-  constexpr std::size_t kDeepest = 20, kMostNodes = 1 << 20;
-  std::size_t depth = 0, deepest = 0;
-  bool in_text = false;
-  for (std::size_t k = 0; k < text.size(); ++k) {  // before the parser, which keeps what it reads
-    if (text[k] == '\\') ++k;
-    else if (text[k] == '"') in_text = !in_text;
-    else if (!in_text && (text[k] == '{' || text[k] == '[')) deepest = std::max(deepest, ++depth);
-    else if (!in_text && (text[k] == '}' || text[k] == ']') && depth > 0) --depth;
-  }
-  if (deepest > kDeepest) throw InvalidArgument("the document is nested more than 20 deep, which no graph is");
+  constexpr std::size_t kMostNodes = 1 << 20;
+  Look look;
+  Json::sax_parse(text, &look);
   Json json;
   try {
     json = Json::parse(text);
@@ -467,25 +453,6 @@ NodeRef read_document(std::string_view text, const Resources& resources) {
   const std::string root = text_of("root");
   if (root.empty()) throw InvalidArgument("the document does not name its root");
   return Reader(json["nodes"], resources).read(root);
-}
-
-std::string write_document(const Node& root) {
-  std::string fingerprints;
-  return document_of(root, fingerprints).dump(2);
-}
-
-std::string content_hash(const Node& root) {
-  std::string all;
-  const std::string nodes = document_of(root, all).dump();
-  all += nodes;
-  std::uint64_t low = 0xcbf29ce484222325, high = 0x9ae16a3b2f90404f;  // FNV-1a, twice
-  for (const char byte : all) {
-    low = (low ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-    high = (high ^ static_cast<unsigned char>(byte) ^ low >> 56) * 0x100000001b3;
-  }
-  char text[33];
-  std::snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, high, low);
-  return text;
 }
 
 }  // namespace fathom::stream

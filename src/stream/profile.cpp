@@ -21,7 +21,7 @@ namespace {
 
 class Profile final : public Pointwise<Profile> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::data}};
+  static constexpr auto kRoles = roles::kData;
 
   Profile(NodeRef data, const ProfileOptions& options)
       : Pointwise("profile", options.dtype, {{std::move(data), Role::data}}), options_(options) {

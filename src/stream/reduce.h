@@ -15,6 +15,19 @@ struct RoleRule {
   std::int64_t least = 1, most = 1;  ///< children of that role
 };
 
+/// What the types of nodes take: for their classes, and for documents.
+namespace roles {
+inline constexpr std::array<RoleRule, 0> kNone{};
+inline constexpr std::array kData{RoleRule{Role::data}};
+inline constexpr std::array kRepeat{RoleRule{Role::pattern}};
+inline constexpr std::array kLattice{RoleRule{Role::mask, 0}, RoleRule{Role::weight, 0}, RoleRule{Role::pattern}};
+inline constexpr std::array kPlace{RoleRule{Role::data, 1, 1 << 20}};
+inline constexpr std::array kMask{RoleRule{Role::mask}, RoleRule{Role::data}};
+inline constexpr std::array kMath{RoleRule{Role::data, 1, 26}};
+inline constexpr std::array kDistance{RoleRule{Role::mask}};
+inline constexpr std::array kFunction{RoleRule{Role::data, 0, 1 << 20}};
+}  // namespace roles
+
 /// A role as a type.
 template <Role R>
 struct As {

@@ -116,9 +116,15 @@ class Writer {
  private:
   /// Waits until the rate allows more.
   void pace() const {
-    if (options_.rate > 0 && report_.bytes > 0)
-      std::this_thread::sleep_until(began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                                                 static_cast<double>(report_.bytes) / options_.rate)));
+    if (options_.rate == 0 || report_.bytes == 0) return;
+    constexpr double kLongest = 1e9;  // seconds, which the clock still holds
+    constexpr std::chrono::milliseconds kLook{100};
+    const auto until = began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                                    std::min(kLongest, static_cast<double>(report_.bytes) / options_.rate)));
+    while (Clock::now() < until) {
+      std::this_thread::sleep_until(std::min(until, Clock::now() + kLook));
+      if (options_.pausing) options_.pausing();
+    }
   }
   /// Was it ready when it was due?
   void judge(const Ring::Slot& slot, bool waited) {

@@ -17,7 +17,7 @@ namespace {
 template <class N>
 class Source : public Reduction<N> {
  public:
-  static constexpr std::array<RoleRule, 0> kRoles{};
+  static constexpr auto kRoles = roles::kNone;
   using Step = typename Reduction<N>::Step;
 
   Rectangle need(std::size_t, const Rectangle&) const override { return {}; }

@@ -34,7 +34,7 @@ constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();
 
 class ExactDistance final : public Reduction<ExactDistance, SweepNode> {
  public:
-  static constexpr std::array kRoles{RoleRule{Role::mask}};
+  static constexpr auto kRoles = roles::kDistance;
 
   ExactDistance(const NodeRef& mask, bool to_zero)
       : Reduction("distance", {mask->height(), mask->width(), DType::float32, mask->pixel()}, {{mask, Role::mask}}),

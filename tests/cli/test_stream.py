@@ -141,6 +141,52 @@ def test_paths_are_beside_the_document(fathom):
     assert (np.load(fathom.directory / "again.npy") == expected).all()
 
 
+@pytest.mark.parametrize("text, reason", [
+    ("1,2,0\n4,0\n", "places.csv has in line 2 2 values where line 1 has 3"),
+    ("1,2,0\n4,x,0\n", "places.csv has in line 2 "),
+    ("1,2,0\n4,0.5,0\n", "places.csv has in row 2 of its numbers 0.5, which is not whole"),
+    ("1,2,0\n4,0,7\n", "graph.json: node 'a': a placement is of child 7; there are 1, counted from 0"),
+    ("1,2,0\n4,0,-1\n", "graph.json: node 'a', field 'placements': there is no child -1"),
+])
+def test_placements_that_are_wrong(fathom, text, reason):
+    (fathom.directory / "places.csv").write_text(text)
+    graph = graphs.write(fathom, {"in": {"type": "noise", "height": 3, "width": 4},
+                                  "a": {"type": "place", "height": 7, "width": 6, "placements_file": "places.csv",
+                                        "children": ["in"]}})
+    assert fathom.refuses(3, "stream", "check", graph).startswith(reason)
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", 1e300, -1e300])
+def test_values_that_are_not_finite(fathom, value):
+    """1e300 is inf as float32."""
+    size = {"height": 3, "width": 4}
+    nodes = {"one": {"type": "constant", "value": 1, **size, "dtype": "float32"},
+             "a": {"type": "constant", "value": value, **size, "dtype": "float32"},
+             "b": {"type": "mask", "background": value,
+                   "children": ["one", {"node": "none", "role": "mask"}]},
+             "none": {"type": "constant", "value": 0, **size, "dtype": "bool"}}
+    for root in "ab":
+        fathom.ok("stream", graphs.write(fathom, nodes, root=root), "-o", "out.npy")
+        with np.errstate(over="ignore"):
+            expected = np.full((3, 4), float(value), np.float32)
+        np.testing.assert_array_equal(np.load(fathom.directory / "out.npy"), expected)
+    nodes["a"]["dtype"] = "uint8"
+    fathom.ok("stream", graphs.write(fathom, nodes, root="a"), "-o", "out.npy")
+    assert np.load(fathom.directory / "out.npy")[0, 0] == (255 if value in ("inf", 1e300) else 0)
+
+
+def test_the_usage_line(fathom):
+    assert fathom.ok("stream", "--help").splitlines()[1] == "Usage: fathom stream [OPTIONS] [check|explain|verify] GRAPH"
+
+
+def test_the_margin_of_one_band(fathom):
+    graph = graphs.write(fathom, graphs.bits())
+    assert "at least 1 kB/s: 0 underruns, no band after the first, 2 bands ahead\n" in fathom.ok(
+        "stream", graph, "-o", "out.raw", "--min-rate", "1kB/s")
+    report = json.loads(fathom.ok("stream", graph, "-o", "out.raw", "--min-rate", "1kB/s", "--json"))
+    assert report["least_margin"] is None
+
+
 def test_the_graph_through_a_pipe(fathom):
     document = (fathom.directory / graphs.write(fathom, graphs.bits())).read_bytes()
     assert fathom.ok("stream", "check", "-", stdin=document) == "standard input: 77 × 93, bool, 2 nodes\n"
@@ -174,7 +220,9 @@ def test_plan(surface, how):
     rest = text.removeprefix(PLAN)
     assert re.fullmatch(r"\d+KiB: scratch \d+KiB, cells [\d.]+KiB, files and tables 1824B, bands \d+KiB, tiles \d+KiB\n"
                         r"write    out.tif: tiff, 623 kB\n"
-                        r"time     10 min at 1 kB/s\n", rest), rest
+                        r"time     10 min at 1 kB/s\n"
+                        r"guess    [\d.]+ [MG]B/s, [\d.]+ s in all, the first byte after [\de.-]+ s; no pixel was computed: it may "
+                        r"be off by some times\n", rest), rest
     assert surface.files() == before
 
 
@@ -195,6 +243,38 @@ def test_plan_as_json(surface):
     assert (plan["operation"], plan["shape"], plan["dtype"]) == ("plan", [700, 900], "uint8")
     assert plan["output"] == {"path": "out.raw", "format": "raw", "bytes": 630000}
     assert plan["memory_bytes"]["total"] == sum(v for k, v in plan["memory_bytes"].items() if k != "total")
+
+
+def test_the_plan_counts_what_is_computed_ahead(surface):
+    """As the stream itself does."""
+    options = ["graph.json", "-o", "out.raw", "--threads", 2]
+    plain = json.loads(surface.ok("stream", "explain", *options, "--json"))
+    ahead = json.loads(surface.ok("stream", "explain", *options, "--json", "--min-rate", "1MB/s"))
+    assert (plain["ring"], ahead["ring"]) == (2, 3)
+    assert ahead["memory_bytes"]["bands"] == 3 * 256 * 900 == plain["memory_bytes"]["bands"] * 3 / 2
+    assert ahead["guess"]["first_seconds"] > plain["guess"]["first_seconds"]
+    assert ", 2 threads, 3 bands ahead\n" in surface.ok("stream", "explain", *options, "--min-rate", "1MB/s")
+    report = json.loads(surface.ok("stream", *options, "--json", "--min-rate", "1MB/s"))
+    assert report["memory_bytes"] == ahead["memory_bytes"]["total"]
+
+
+def test_guesses(fathom):
+    """What repeats costs a copy, twice the bands cost twice as much, and the mask of an exact distance is read first."""
+    def guess(nodes, *options, threads=1):
+        graph = graphs.write(fathom, nodes)
+        return json.loads(fathom.ok("stream", "explain", graph, "--threads", threads, "--json", *options))["guess"]
+
+    nodes = graphs.surface(30000, 40000)
+    nodes.pop("out"), nodes.pop("shape")
+    repeated = guess(nodes)
+    nodes["all"] = {"type": "noise", "height": 30000, "width": 40000}
+    every = guess(nodes)
+    half = guess(nodes, "--region", ":15000,:")
+    assert 3 * repeated["seconds"] < every["seconds"] and repeated["first_seconds"] < repeated["seconds"] / 5
+    assert 1.9 * half["seconds"] < every["seconds"] < 2.1 * half["seconds"]
+    exact = guess(graphs.exact(20000, 20000))
+    assert 0.2 * exact["seconds"] < exact["first_seconds"] < 0.5 * exact["seconds"]
+    assert guess(graphs.exact(20000, 20000), threads=2)["seconds"] == exact["seconds"] / 2
 
 
 def test_report(surface):

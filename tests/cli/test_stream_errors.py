@@ -42,6 +42,11 @@ def graph(fathom):
                                                             "from 0 to 77"),
     (["graph.json", "-o", "out.raw", "--rate", "fast"], "--rate takes bytes a second such as 10MB/s, not 'fast'"),
     (["graph.json", "-o", "out.raw", "--memory", "1kB"], "the graph takes 1 MiB of memory or more; less was given"),
+    (["graph.json", "-o", "out.raw", "--ack", "0", "--journal", "j"],
+     "--ack listens to the reader of a pipe: it takes -o - or another pipe"),
+    (["graph.json", "-o", "-", "--format", "raw", "--ack", "0"], "--ack is kept in a journal: give --journal FILE"),
+    (["graph.json", "-o", "-", "--format", "raw", "--ack", "77", "--journal", "j"],
+     "--ack 77 is no descriptor that can be read; the shell opens it by 77< FILE"),
     (["graph.json", "-o", "out.raw", "--resume-at", "7"],
      "--resume-at goes on with a stream: it takes --format raw and -o - or another pipe"),
     (["graph.json", "-o", "-", "--journal", "j"], "--journal of a pipe takes --format raw, whose bytes can be counted"),
@@ -81,6 +86,48 @@ HOSTILE = {
 def test_graphs(fathom, nodes, line):
     text = fathom.refuses(3, "stream", "check", graphs.write(fathom, nodes, root="a"))
     assert text.startswith(f"graph.json: {line}"), text
+
+
+def document(nodes, root="a"):
+    """With nodes as text: json.dumps() would not say a field twice."""
+    return f'{{"fathom": "stream", "version": 1, "root": "{root}", "nodes": {{{nodes}}}}}'
+
+
+@pytest.mark.parametrize("text, line", [
+    (document('"a": {"type": "noise", "height": 3, "width": 4, "height": 5}'), "the field 'height' twice, in 'a'"),
+    (document('"a": {"children": [{"node": "b", "y": 0, "y": 0}]}'), "the field 'y' twice, in 'children'"),
+    (document('"a": {"type": "noise", "height": 3, "width": 4}, "a": {}'), "the field 'a' twice, in 'nodes'"),
+    ('{"fathom": "stream", "version": 1, "root": "a", "root": "b"}', "the field 'root' twice"),
+    (r'{"fathom": "stream", "\u0061": 1, "a": 2}', "the field 'a' twice"),
+], ids=lambda text: text[-30:])
+def test_fields_that_stand_twice(fathom, text, line):
+    (fathom.directory / "graph.json").write_text(text)
+    assert fathom.refuses(3, "stream", "check", "graph.json") == f"graph.json: the document has {line}"
+
+
+def test_many_fields_are_compared_in_no_time(fathom):
+    nodes = ", ".join(f'"n{k}": {{"type": "noise", "height": 3, "width": 4}}' for k in range(300_000))
+    (fathom.directory / "graph.json").write_text(document(nodes, "n7"))
+    began = processor_seconds()
+    assert fathom.ok("stream", "check", "graph.json") == "graph.json: 3 × 4, uint8, 1 node\n"
+    assert processor_seconds() - began < 10
+
+
+def test_control_characters_are_shown(fathom):
+    graph = graphs.write(fathom, {"a\x1b[31m\x7f\x9b": {"type": "no"}})
+    assert fathom.refuses(3, "stream", "check", graph).startswith(
+        r"graph.json: node 'a\x1b[31m\x7f\x9b', field 'type': there is no type 'no'")
+    graph = graphs.write(fathom, {"a": {**NOISE, "unit": "\x1b[2J"}})
+    assert fathom.ok("stream", "check", graph) == "graph.json: 3 × 4, uint8, 1 \\x1b[2J a pixel, 1 node\n"
+    assert "\x1b" not in fathom.ok("stream", "explain", graph)
+
+
+def test_more_bytes_than_can_be_counted(fathom):
+    graph = graphs.write(fathom, {"a": {**NOISE, "height": 2**40, "width": 2**40, "dtype": "float32"}})
+    assert fathom.refuses(2, "stream", "explain", graph, "-o", "out.raw") == (
+        "1099511627776 × 1099511627776 pixels are more bytes than any output holds; --region takes a part")
+    plan = json.loads(fathom.ok("stream", "explain", graph, "-o", "out.raw", "--region", f":,:{2**19}", "--json"))
+    assert plan["output"]["bytes"] == 2**61
 
 
 @pytest.mark.parametrize("text", [

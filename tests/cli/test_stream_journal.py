@@ -101,6 +101,16 @@ def test_a_signal_waits_for_the_band(surface, number):
     assert (surface.directory / "out.raw").read_bytes() == surface.expected
 
 
+def test_a_signal_does_not_wait_for_the_rate(surface):
+    """The next band is due in minutes."""
+    process = start(surface, "stream", surface.graph, "-o", "out.raw", "--journal", "out.journal", "--rate", "1kB/s")
+    wait_until(lambda: entries(surface), process)
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 143 and time.monotonic() - began < 2  # half a second, on a machine that has time
+    assert len(entries(surface)) == 1
+
+
 def test_without_a_journal_nothing_is_left(surface):
     before = surface.files()
     process = start(surface, "stream", surface.graph, "-o", "out.raw", "--rate", "1MB/s")
@@ -174,6 +184,17 @@ def test_files_that_are_no_journals_stay(surface):
     for text in ["{}", '{"fathom":"stream journal"}', '{"fathom":"stream journal","version":1}', '{"fathom":[1]}', "[" * 9000]:
         (surface.directory / "notes.txt").write_text(text + "\n")
         assert surface.refuses(3, "stream", "verify", "expected.raw", "--journal", "notes.txt").startswith("notes.txt is ")
+
+
+@pytest.mark.parametrize("region", [
+    [0, 2**62, 0, 2**62], [-(2**63), 2**63 - 1, 0, 9], [5, 5, 0, 9], [9, 5, 0, 9], [0, 2**40, 0, 2**40], [0, 1, 0]], ids=str)
+def test_forged_regions(surface, region):
+    surface.ok("stream", surface.graph, "-o", "out.raw", "--journal", "out.journal")
+    first, *rest = (surface.directory / "out.journal").read_text().splitlines()
+    about = {**json.loads(first), "region": region}
+    (surface.directory / "out.journal").write_text("\n".join([json.dumps(about), *rest]) + "\n")
+    line = surface.refuses(3, "stream", "verify", "out.raw", "--journal", "out.journal")
+    assert line == "out.journal is no journal of fathom stream; name a file that is new"
 
 
 def test_missing_parts(surface):

@@ -210,6 +210,63 @@ def test_placements_and_rasters_lie_in_files_beside_a_document(tmp_path, name):
         stream.from_json(text % name)
 
 
+def test_files_are_found_again_wherever_a_raster_goes(tmp_path, monkeypatch):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    values = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    np.save(tmp_path / "deep" / "in.npy", values)
+    text = """{"fathom": "stream", "version": 1, "root": "in", "nodes": {"in": {"type": "file", "path": "in.npy"}}}"""
+    monkeypatch.chdir(tmp_path)
+    rasters = [stream.from_json(text, folder="deep"), stream.open("deep/in.npy").flip(), stream.open("deep/in.npy") + 1]
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for raster in rasters:
+        for again in (pickle.loads(pickle.dumps(raster)), copy.copy(raster), copy.deepcopy(raster),
+                      stream.from_json(raster.to_json())):
+            assert np.array_equal(again[:], raster[:]) and again.to_json() == raster.to_json()
+        beside = raster.to_json(folder=tmp_path / "deep")
+        assert '"path": "in.npy"' in beside
+        assert np.array_equal(stream.from_json(beside, folder=tmp_path / "deep")[:], raster[:])
+    (tmp_path / "deep" / "in.npy").unlink()
+    with pytest.raises(OSError, match=r"deep/in\.npy"):
+        pickle.loads(pickle.dumps(rasters[0]))
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 1e300, -1e300])
+def test_values_that_are_not_finite(value):
+    """1e300 is inf as float32."""
+    flat = stream.constant(value, 2, 3, dtype="float32")
+    one = stream.constant(1, 2, 3, dtype="float32")
+    expected = np.full((2, 3), flat[0, 0])
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(expected, np.full((2, 3), np.float32(value)))
+    for raster in (flat, one.mask(stream.constant(0, 2, 3), background=value), one.lattice((2, 0), (0, 3), 2, 3,
+                   transparent=1, background=value), stream.place([one], [], 2, 3, background=value)):  # fmt: skip
+        again = stream.from_json(raster.to_json())
+        assert again.to_json() == raster.to_json()
+        np.testing.assert_array_equal(again[:], expected)
+    assert flat._graph.hash() != one._graph.hash()
+    assert stream.constant(value, 2, 3)[0, 0] == (255 if value > 0 else 0)
+    assert len({stream.constant(v, 2, 3, dtype="float32")._graph.hash() for v in (1e300, -1e300, np.nan)}) == 3
+    with pytest.raises(ValueError, match=r"is \"\w+\"; it must be a number|the size of a pixel is not finite"):
+        stream.constant(1, 2, 3, pixel=abs(value))
+
+
+def test_placement_files_that_are_wrong(tmp_path):
+    """As the command reads them, and says what is wrong."""
+    np.save(tmp_path / "dot.npy", np.full((2, 2), 9, np.uint8))
+    text = """{"fathom": "stream", "version": 1, "root": "all", "nodes": {
+        "dot": {"type": "file", "path": "dot.npy"},
+        "all": {"type": "place", "height": 5, "width": 5, "placements_file": "rows.csv", "children": ["dot"]}}}"""
+    for rows, reason in (
+        ("0,1,0\n3,x,0\n", "has in line 2 "),
+        ("0,1,0\n3,.5,0\n", "has in row 2 of its numbers 0.5, which is not whole"),
+        ("0,1,0\n3,3\n", "has in line 2 2 values where line 1 has 3"),
+    ):
+        (tmp_path / "rows.csv").write_text(rows)
+        with pytest.raises(OSError, match=r"rows\.csv .*" + reason):
+            stream.from_json(text, folder=tmp_path)
+
+
 def test_pixels_that_are_not_square_are_told(tmp_path):
     path = tmp_path / "a.nrrd"
     fathom.write(path, np.zeros((3, 4), np.uint8), spacing=(2.0, 3.0))
@@ -386,6 +443,8 @@ def test_explain_and_plan():
     plan = raster.plan
     assert plan["entries"][1]["sweeps"] and plan["disk_bytes"] > 0
     assert plan["bands"] == len(range(0, 20_000, plan["band"][0]))
+    assert plan["seconds"] / 10 < plan["first_seconds"] < plan["seconds"] / 2
+    assert raster.explain().splitlines()[-1].startswith("at a guess ")
     parts = ("scratch", "cell", "sweep", "source", "band", "pool")
     assert plan["bytes"] == sum(plan[f"{part}_bytes"] for part in parts)
 

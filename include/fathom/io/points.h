@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -39,6 +40,10 @@ struct Points {
 /// @throws IoError missing, broken, no points, larger than the machine's free memory, integers that float64 merges, or
 ///                 not certain in what is what
 Points read_points(const std::filesystem::path& path, const PointOptions& options = {});
+
+/// Rows of three whole numbers, one row behind the other, from files as above: their first three columns.
+/// @throws IoError as read_points(); a number that is not whole, with the number of its row
+std::vector<std::int64_t> read_whole_triples(const std::filesystem::path& path);
 
 enum class TableFormat { automatic, npy, csv, ply };
 

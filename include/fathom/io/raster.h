@@ -33,6 +33,8 @@ struct SquarePixel {
   std::string reason;  ///< why what is stated is of no use, as in "its pixels are in degrees"; else empty
 };
 SquarePixel square_pixel(const Meaning& meaning);
+/// What is written of such pixels: of those of size 1 without a unit nothing.
+Meaning meaning_of(const SquarePixel& pixel);
 
 /// Opens a file without a header. @param layout  of two axes
 /// @param packed  bool in 8 pixels a byte, the first one highest, rows filled up to whole bytes

@@ -34,9 +34,10 @@ using MakeNode = std::function<NodeRef(const std::vector<Child>& children, const
 /// What documents refer to, and the caller finds.
 struct Resources {
   /// Opens what a node of type "file" names; and what it says of its pixels, where the document does not.
-  std::function<std::shared_ptr<const RasterSource>(const std::string& path, PixelSize& pixel)> open;
-  /// Rows of whole numbers in a file: placements, y, x and child.
-  std::function<std::vector<Placement>(const std::string& path)> read_placements;
+  /// @param path  as the document has it; may be changed to what the graph, and documents of it, shall have
+  std::function<std::shared_ptr<const RasterSource>(std::string& path, PixelSize& pixel)> open;
+  /// Whole numbers in a file: y, x and child of each placement.
+  std::function<std::vector<std::int64_t>(const std::string& path)> read_placements;
   std::map<std::string, std::shared_ptr<const RasterSource>> arrays;  ///< of type "array", by their names
   std::map<std::string, MakeNode> functions;                          ///< of type "function", by their names
   std::map<std::string, NodeRef> nodes;  ///< made already, by the ids under which the document has them as children

@@ -23,6 +23,8 @@ struct RunOptions {
   /// Called after the sink took a band: its number, and its rows' checksum (CRC-32C). On the sink's thread, one at a
   /// time.
   std::function<void(std::int64_t band, std::uint32_t checksum)> taken;
+  /// Called there some times a second while the sink waits for its rate; may throw.
+  std::function<void()> pausing;
 };
 
 struct RunReport {
@@ -31,7 +33,8 @@ struct RunReport {
   double first_seconds = 0;    ///< until the sink got its first band
   double longest_band = 0;     ///< seconds to compute a band, at most
   std::int64_t underruns = 0;  ///< times that the sink had to wait, though rows were due by min_rate
-  double least_margin = 0;     ///< seconds by which a band was ready before it was due, at least; below 0: too late
+  /// Seconds by which a band was ready before it was due, at least; below 0: too late; +inf of the first band alone.
+  double least_margin = 0;
 };
 
 /// Computes the evaluator's region band after band and writes it.

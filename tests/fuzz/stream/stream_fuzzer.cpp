@@ -26,7 +26,8 @@ std::string whole(Bytes& bytes) {
   }
 }
 std::string number(Bytes& bytes) {
-  return bytes.choose({"0", "1", "0.1", "-0.0", "3", "255", "1e300", "-2.5", "7", "65536", "1e-300", "15"});
+  return bytes.choose({"0", "1", "0.1", "-0.0", "3", "255", "1e300", "-2.5", "7", "65536", "1e-300", "15", "\"inf\"",
+                       "\"-inf\"", "\"nan\""});
 }
 std::string text(Bytes& bytes, std::initializer_list<const char*> words) {
   return '"' + std::string(bytes.choose(words)) + '"';
