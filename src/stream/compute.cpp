@@ -8,6 +8,7 @@
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
 #include "stream/expression.h"
+#include "stream/operation.h"
 #include "stream/pointwise.h"
 
 namespace fathom::stream {
@@ -27,6 +28,7 @@ class Mask final : public Pointwise<Mask> {
   void describe(Description& to) const override { to.number("background", background_); }
   std::size_t scratch_bytes(Size part) const override { return padding_bytes(part); }
   double bound() const override { return std::max(children()[0].node->bound(), background_); }
+  std::shared_ptr<const Operation> operation() const override { return make_operation(operation::Masked{background_}); }
 
   struct Work {
     Pixels mask;
@@ -101,6 +103,9 @@ class Threshold final : public OfOne<Threshold> {
     to.number("value", value_);
     to.truth("above", above_);
   }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Limit{value_, above_});
+  }
   double value_at(double value) const { return above_ ? value > value_ : value >= value_; }
   void map(const AnyConstView& pixels, const Step& step) const {
     const Rows<bool> out(step.out);
@@ -138,6 +143,9 @@ class Halftone final : public OfOne<Halftone> {
   void describe(Description& to) const override { to.whole("matrix", side_); }
   std::optional<Period> period() const override {
     return common(Pointwise::period(), Period{side_, side_, 0, whole()});
+  }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Dither{side_, limits_});
   }
   struct Work {
     std::optional<double> constant;
@@ -189,6 +197,11 @@ class Math final : public Pointwise<Math> {
     to.text("dtype", name_of(dtype()));
   }
   std::size_t scratch_bytes(Size part) const override { return padding_bytes(part); }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Function{[this](std::span<const double> values) {
+      return saturated(Expression::Use(expression_)(values), dtype());
+    }});
+  }
 
   struct Work {
     std::vector<Pixels> pixels;

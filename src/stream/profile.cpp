@@ -8,6 +8,7 @@
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
 #include "stream/expression.h"
+#include "stream/operation.h"
 #include "stream/pointwise.h"
 
 namespace fathom::stream {
@@ -33,6 +34,10 @@ class Profile final : public Pointwise<Profile> {
     else to.numbers("table", options_.table);
     if (options_.infinite) to.number("infinite", *options_.infinite);
     to.text("dtype", name_of(dtype()));
+  }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Function{
+        [this](std::span<const double> d) { return saturated(Evaluation(*this)(d[0]), dtype()); }});
   }
 
   struct Work {
