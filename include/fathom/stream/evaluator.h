@@ -81,7 +81,7 @@ class Evaluator {
   /// repeats itself is one launch then.
   /// @throws InvalidArgument as above | the backend is the CPU | memory of another device
   /// @throws DeviceError a launch failed, or the device has not enough memory
-  void compute(const Rectangle& part, const AnyDeviceView& out, Stream stream = {});
+  void compute(const Rectangle& part, const AnyDeviceView& out, Stream stream);
 
  private:
   class State;

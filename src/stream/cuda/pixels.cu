@@ -136,7 +136,9 @@ struct OfRoot {
   __device__ float operator()(std::int64_t y, std::int64_t x) const {
     const float distance = load(from, y, x);
     const double steps = static_cast<double>(distance) / table.unit, square = steps * steps + 0.5;
-    return table.values[square < static_cast<double>(table.count) ? static_cast<std::int64_t>(square) : table.count];
+    if (square < static_cast<double>(table.count)) return table.values[static_cast<std::int64_t>(square)];
+    if (table.missed && distance != INFINITY) *table.missed = 1;
+    return table.values[table.count];
   }
 };
 

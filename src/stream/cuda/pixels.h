@@ -66,6 +66,7 @@ struct RootTable {
   const float* values = nullptr;
   std::int64_t count = 0;
   double unit = 1;
+  int* missed = nullptr;  ///< set to 1 where a distance is beyond them
 };
 void look_up_roots(const Patch& from, const RootTable& table, const Patch& to, cudaStream_t stream);
 

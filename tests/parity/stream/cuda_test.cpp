@@ -42,7 +42,7 @@ Array part_there(Evaluator& evaluator, const Rectangle& part, std::int64_t apart
   const DType dtype = evaluator.plan().entries.back().node->dtype();
   Array wide(dtype, {part.height(), part.width() + apart}), out(dtype, part.shape());
   const Block block(wide.bytes());
-  evaluator.compute(part, AnyDeviceView(block.data(), dtype, part.shape(), {wide.shape()[1], 1}));
+  evaluator.compute(part, AnyDeviceView(block.data(), dtype, part.shape(), {wide.shape()[1], 1}), {});
   block.download(wide);
   const std::size_t row = out.bytes() / static_cast<std::size_t>(part.height()),
                     from = wide.bytes() / static_cast<std::size_t>(part.height());
@@ -155,17 +155,33 @@ TEST_F(StreamOnDevice, SomeOfItByTheCpu) {
   const NodeRef node = stream::repeat(
       stream::math("a + 2*b + c/7", {{wave}, {wave, stream::Role::data, 3, 5}, {wave}}, DType::float32), 300, 400);
   expect_same(node, random);
-  const Evaluator evaluator(node, on(Backend::cuda));
+  const Evaluator evaluator(node, on(Backend::cuda, 10000000));
   const auto& entries = evaluator.plan().entries;
   EXPECT_TRUE(entries.back().on_device);
   EXPECT_FALSE(entries[entries.size() - 2].on_device);
+}
+
+/// What the CPU computes of pixels that the device has: of no table, of a table with too few roots, of swept distances.
+TEST_F(StreamOnDevice, OfThePixelsOfTheDevice) {
+  Random random(1);
+  const stream::ProfileOptions falling{"1000 - d + sin(d)", {}, 3.0, DType::float32};
+  const NodeRef mask = stream::threshold(stream::noise(7, {90, 400, DType::uint16}), 65000),
+                far = stream::distance(mask, {30, false, true}), row = stream::noise(1, {2, 9000, DType::uint16}),
+                exact = stream::exact_distance(stream::threshold(row, 65535)),
+                sum = stream::math("a*b - c", {{far}, {far, stream::Role::data, 5, -9}, {mask}}, DType::float32);
+  for (const NodeRef& node : {stream::profile(far, falling), stream::repeat(stream::profile(far, falling), 300, 900),
+                              stream::profile(exact, falling), stream::threshold(sum, 3)}) {
+    expect_same(node, random);
+    expect_same(node, random, 600000);
+    if (HasFatalFailure()) return;
+  }
 }
 
 TEST_F(StreamOnDevice, KeepsToItsLimit) {
   const NodeRef noise = stream::noise(5, {300, 400, DType::uint8}), mask = stream::threshold(noise, 250);
   Evaluator host(stream::distance(mask, {15}), on(Backend::cpu));
   const Array expected = host.compute({0, 0, 300, 400});
-  for (const std::size_t limit : {20000u, 100000u, 1000000u}) {
+  for (const std::size_t limit : {60000u, 200000u, 1000000u}) {
     Evaluator device(stream::distance(mask, {15}), on(Backend::cuda, limit));
     EXPECT_LE(device.plan().device_bytes, limit);
     EXPECT_TRUE(equal(device.compute({0, 0, 300, 400}), expected));
@@ -179,8 +195,8 @@ TEST_F(StreamOnDevice, RefusesOtherMemory) {
   Array out(DType::uint8, {30, 40});
   Evaluator device(noise, on(Backend::cuda)), host(noise, on(Backend::cpu));
   const AnyDeviceView view(out.data(), DType::uint8, {30, 40});
-  EXPECT_NE(refusal([&] { device.compute(noise->whole(), view); }), "not refused");
-  EXPECT_NE(refusal([&] { host.compute(noise->whole(), view); }).find("backend cuda"), std::string::npos);
+  EXPECT_NE(refusal([&] { device.compute(noise->whole(), view, {}); }), "not refused");
+  EXPECT_NE(refusal([&] { host.compute(noise->whole(), view, {}); }).find("backend cuda"), std::string::npos);
 }
 
 }  // namespace
