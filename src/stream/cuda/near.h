@@ -6,7 +6,7 @@
 namespace fathom::stream::cuda {
 
 struct NearDistance {
-  static constexpr int kMostReach = 181;  ///< its square, and twice that, in 16 bits
+  static constexpr int kMostReach = 173;  ///< whose square, and that of seven more, are below 2¹⁵
 
   int reach = 0;            ///< pixels
   std::uint32_t limit = 0;  ///< largest square that is within the bound

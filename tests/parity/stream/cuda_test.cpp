@@ -123,7 +123,7 @@ TEST_F(StreamOnDevice, Distances) {
     for (const double share : {0.0, 0.001, 0.03, 0.5, 1.0}) {
       const NodeRef noise = stream::noise(5, {150, 300, DType::float32, {size, ""}}),
                     mask = stream::threshold(noise, 1 - share);
-      for (const double steps : {0.5, 3.0, 15.0, 31.0, 32.0, 33.5, 100.0, 181.0, 300.0}) {
+      for (const double steps : {0.5, 3.0, 15.0, 31.0, 32.0, 33.5, 100.0, 173.0, 300.0}) {
         if (!some.is_next()) continue;
         stream::DistanceOptions options{steps * size};
         options.to_zero = below(random, 2) == 0;
