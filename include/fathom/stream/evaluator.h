@@ -51,7 +51,7 @@ struct Plan {
   std::size_t pool_bytes = 0;    ///< most bytes of kept tiles
   std::size_t disk_bytes = 0;    ///< of temporary files
   std::string device;            ///< its name; empty: the CPU computes all
-  std::size_t device_bytes = 0;  ///< of a device, with a band of the result
+  std::size_t device_bytes = 0;  ///< of a device, with two bands of the result
   std::size_t bytes() const {
     return scratch_bytes + cell_bytes + sweep_bytes + source_bytes + band_bytes + pool_bytes;
   }

@@ -30,6 +30,7 @@ namespace {
 
 using fathom::cuda::check;
 using fathom::cuda::DeviceMemory;
+using fathom::cuda::Event;
 using fathom::cuda::HostRows;
 using fathom::cuda::OnDevice;
 using fathom::cuda::OwnStream;
@@ -37,6 +38,7 @@ using fathom::cuda::Readers;
 using fathom::cuda::Staging;
 
 constexpr std::size_t kMostPattern = std::size_t{64} << 20;          ///< bytes of a pattern that is kept
+constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;         ///< of a result on its way to the host
 constexpr std::int64_t kMostRows = 1 << 21, kMostColumns = 1 << 23;  ///< of a part, as launches count
 
 std::size_t bytes_of(const Rectangle& part, DType dtype) {
@@ -48,6 +50,21 @@ Rectangle around(const Rectangle& a, const Rectangle& b) {
   if (b.empty()) return a;
   return {std::min(a.y0, b.y0), std::min(a.x0, b.x0), std::max(a.y1, b.y1), std::max(a.x1, b.x1)};
 }
+
+/// Of a result that goes to the host.
+struct Piece {
+  Piece(const Rectangle& part, std::size_t bytes, cudaStream_t stream) : part(part), memory(bytes, stream) {}
+
+  Rectangle part;
+  DeviceMemory memory;
+  Event computed, copied;
+};
+struct Streams {
+  OwnStream computing, copying;
+};
+struct Waits {
+  void operator()(void* stream) const { cudaStreamSynchronize(static_cast<cudaStream_t>(stream)); }
+};
 
 class Graph final : public DeviceGraph {
  public:
@@ -93,7 +110,7 @@ class Graph final : public DeviceGraph {
       const std::int64_t y = plan.region.y0 + (plan.bands - 1) * look / kLooks * plan.band.height;
       const Rectangle band = intersection(plan.region, {y, plan.region.x0, y + plan.band.height, plan.region.x1});
       const Walk walk = walk_over(band);
-      plan.device_bytes = std::max(plan.device_bytes, walk.most + bytes_of(band, dtype()));
+      plan.device_bytes = std::max(plan.device_bytes, walk.most + 2 * bytes_of(band, dtype()));
       on_host = std::max(on_host, walk.on_host);
     }
     plan.scratch_bytes += on_host;
@@ -101,28 +118,49 @@ class Graph final : public DeviceGraph {
     region_bytes_ = bytes_of(plan.region, dtype());
   }
 
+  /// Piece by piece: while one is copied the next one is computed.
   void compute(const Rectangle& part, const AnyView& out) override {
     const OnDevice on_device(device_);
-    if (!stream_) stream_.emplace();
+    if (!streams_) streams_.emplace();
+    const cudaStream_t computing = streams_->computing.get(), copying = streams_->copying.get();
     const int threads = execution_.threads > 0 ? execution_.threads : available_threads();
     if (!staging_) staging_.emplace(threads, region_bytes_);
     Monitor monitor(execution_, part.area());
-    const std::int64_t size = static_cast<std::int64_t>(size_of(dtype())), pitch = out.strides()[0] * size;
-    const auto compute_some = [&](const Rectangle& some) {
-      const DeviceMemory memory(bytes_of(some, dtype()), stream_->get());
-      run(some, {memory.data(), dtype(), some, some.width()}, stream_->get());
-      HostRows<std::byte> rows;
-      rows.data = out.data() + (some.y0 - part.y0) * pitch + (some.x0 - part.x0) * size;
-      rows.count = some.height();
-      rows.bytes = static_cast<std::size_t>(some.width() * size);
-      rows.extent.push_back(some.height());
-      rows.stride.push_back(pitch);
-      rows.join();
-      staging_->download(memory.data(), rows, stream_->get());
+    const std::int64_t size = static_cast<std::int64_t>(size_of(dtype())), pitch = out.strides()[0] * size,
+                       rows = std::max<std::int64_t>(1, kPieceBytes / (part.width() * size));
+    std::unique_ptr<Piece> last;
+    const std::unique_ptr<void, Waits> until_copied(copying);  // also where something fails
+    const auto finish = [&] {
+      if (!last) return;
+      const Rectangle& some = last->part;
+      HostRows<std::byte> to;
+      to.data = out.data() + (some.y0 - part.y0) * pitch + (some.x0 - part.x0) * size;
+      to.count = some.height();
+      to.bytes = static_cast<std::size_t>(some.width() * size);
+      to.extent.push_back(some.height());
+      to.stride.push_back(pitch);
+      to.join();
+      last->computed.hold_back(copying);
+      staging_->download(last->memory.data(), to, copying);
+      last->copied.record(copying);
+      last->copied.hold_back(computing);  // which takes the memory back
       monitor.advance(some.area());
+      last.reset();
     };
-    keep_what(stream_->get(), [&] { each_part(part, static_cast<std::size_t>(size), compute_some); });
-    stream_->wait();
+    keep_what(computing, [&] {
+      for (std::int64_t y = part.y0; y < part.y1; y += rows)
+        each_part(intersection(part, {y, part.x0, y + rows, part.x1}), static_cast<std::size_t>(2 * size),
+                  [&](const Rectangle& some) {
+                    const auto bytes = bytes_of(some, dtype());
+                    auto next = std::make_unique<Piece>(some, bytes, computing);
+                    run(some, {next->memory.data(), dtype(), some, some.width()}, computing);
+                    next->computed.record(computing);
+                    finish();
+                    last = std::move(next);
+                  });
+      finish();
+    });
+    streams_->copying.wait();
   }
 
   void compute(const Rectangle& part, const AnyDeviceView& out, Stream given) override {
@@ -311,7 +349,7 @@ class Graph final : public DeviceGraph {
   std::set<std::size_t> patterns_;                          ///< entries of which there are copies
   std::size_t limit_ = 0, region_bytes_ = 0;
   Readers readers_;
-  std::optional<OwnStream> stream_;  ///< for calls into memory of the host
+  std::optional<Streams> streams_;  ///< for calls into memory of the host
   std::optional<Staging> staging_;
 };
 
