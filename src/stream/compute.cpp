@@ -198,9 +198,10 @@ class Math final : public Pointwise<Math> {
   }
   std::size_t scratch_bytes(Size part) const override { return padding_bytes(part); }
   std::shared_ptr<const Operation> operation() const override {
-    return make_operation(operation::Function{[this](std::span<const double> values) {
-      return saturated(Expression::Use(expression_)(values), dtype());
-    }});
+    const auto value = [this](std::span<const double> values) { return Expression::Use(expression_)(values); };
+    return make_operation(operation::Function{
+        [this, value](std::span<const double> values) { return saturated(value(values), dtype()); },
+        [this, value] { return arithmetic_of(expression_.text(), static_cast<int>(children().size()), value); }});
   }
 
   struct Work {

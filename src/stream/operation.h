@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fathom/stream/nodes.h"
+#include "stream/arithmetic.h"
 
 namespace fathom::stream {
 
@@ -16,6 +17,7 @@ namespace operation {
 /// A value, saturated to the type, of the children's values at the same place. Of no child: a constant.
 struct Function {
   std::function<double(std::span<const double>)> value;
+  std::function<std::optional<Arithmetic>()> arithmetic = {};  ///< that gives it before it is saturated, if any does
 };
 
 struct Noise {

@@ -27,9 +27,22 @@ __device__ float load_any(const Patch& from, std::int64_t y, std::int64_t x) {
   return y >= part.y0 && y < part.y1 && x >= part.x0 && x < part.x1 ? load(from, y, x) : 0;
 }
 
+// Devices forget what bits a NaN has where they change its width; processors do not.
+__device__ double widened(float x) {
+  if (x == x) return x;
+  const std::uint64_t bits = __float_as_uint(x);
+  return __longlong_as_double(
+      static_cast<long long>((bits >> 31) << 63 | 0x7ff8000000000000u | (bits & 0x3fffff) << 29));
+}
+__device__ float narrowed(double x) {
+  if (x == x) return static_cast<float>(x);
+  const auto bits = static_cast<std::uint64_t>(__double_as_longlong(x));
+  return __uint_as_float(static_cast<unsigned>((bits >> 63) << 31 | 0x7fc00000u | (bits >> 29 & 0x3fffff)));
+}
+
 /// As the CPU rounds and saturates it.
 __device__ float as_pixel(double value, DType dtype) {
-  if (dtype == DType::float32) return saturated<float>(value);
+  if (dtype == DType::float32) return narrowed(value);
   if (dtype == DType::uint16) return saturated<std::uint16_t>(value);
   return dtype == DType::uint8 ? saturated<std::uint8_t>(value) : saturated<bool>(value);
 }
@@ -129,6 +142,17 @@ struct Tabulated {
   }
 };
 
+struct Calculated {
+  Calculation how;
+  DType dtype;
+
+  __device__ float operator()(std::int64_t y, std::int64_t x) const {
+    double values[Arithmetic::kMostVariables];
+    for (int k = 0; k < how.count; ++k) values[k] = widened(load_any(how.children[k], y, x));
+    return as_pixel(how.steps(values), dtype);
+  }
+};
+
 struct OfRoot {
   Patch from;
   RootTable table;
@@ -205,6 +229,10 @@ void dither(const Patch& from, const double* limits, int side, const Patch& to, 
 
 void look_up(const Table& table, const Patch& to, cudaStream_t stream) {
   compute(Tabulated{table}, to, stream, "looking up pixels");
+}
+
+void calculate(const Calculation& how, const Patch& to, cudaStream_t stream) {
+  compute(Calculated{how, to.dtype}, to, stream, "calculating pixels");
 }
 
 void look_up_roots(const Patch& from, const RootTable& table, const Patch& to, cudaStream_t stream) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "fathom/stream/nodes.h"
+#include "stream/arithmetic.hd.h"
 #include "stream/operation.h"
 
 namespace fathom::stream::cuda {
@@ -60,6 +61,14 @@ struct Table {
   const float* values = nullptr;
 };
 void look_up(const Table& table, const Patch& to, cudaStream_t stream);
+
+/// Of children's values.
+struct Calculation {
+  Patch children[Arithmetic::kMostVariables];
+  int count = 0;
+  Arithmetic steps;
+};
+void calculate(const Calculation& how, const Patch& to, cudaStream_t stream);
 
 /// Values of distances that are roots of the integers below `count`, times a unit; and behind them that of +inf.
 struct RootTable {

@@ -32,6 +32,10 @@ Rectangle around(const Rectangle& a, const Rectangle& b) {
 Steps::Steps(const std::vector<Plan::Entry>& entries, Kept& tables, std::size_t first_table)
     : entries_(entries), tables_(tables), first_table_(first_table) {
   for (const Plan::Entry& entry : entries_) operations_.push_back(entry.node->operation());
+  arithmetic_.resize(entries_.size());
+  for (std::size_t k = 0; k < entries_.size(); ++k)
+    if (const auto* function = as<operation::Function>(k); function && function->arithmetic && !has_table(k))
+      arithmetic_[k] = function->arithmetic();
   find_roots();
 }
 
@@ -77,7 +81,8 @@ bool Steps::has_table(std::size_t k) const {
 bool Steps::can_compute(std::size_t k, std::size_t limit) const {
   if (!operations_[k]) return false;
   const Plan::Entry& entry = entries_[k];
-  if (as<operation::Function>(k)) return has_table(k) || (entry.children.size() == 1 && roots_[entry.children[0]] > 0);
+  if (as<operation::Function>(k))
+    return has_table(k) || arithmetic_[k] || (entry.children.size() == 1 && roots_[entry.children[0]] > 0);
   if (!is_exact(k)) return true;
   const Rectangle whole = entry.node->whole();
   constexpr double kLeast = 8;  // bytes of a pixel
@@ -119,6 +124,7 @@ class Steps::Step {
       : steps_(steps), k_(k), entry_(steps.entries_[k]), part_(part), to_(to), patches_(patches), walk_(walk) {}
 
   bool operator()(const operation::Function& how) {
+    if (steps_.arithmetic_[k_]) return calculate_pixels(*steps_.arithmetic_[k_]);
     if (!steps_.has_table(k_)) return look_up_distances(how);
     Table table;
     for (std::size_t child = 0; child < entry_.children.size(); ++child) {
@@ -208,6 +214,15 @@ class Steps::Step {
   Patch of_child(std::size_t child) const {
     const Child& there = entry_.node->children()[child];
     return patches_[entry_.children[child]].moved(there.y, there.x);
+  }
+
+  bool calculate_pixels(const Arithmetic& steps) {
+    Calculation calculation;
+    calculation.steps = steps;
+    calculation.count = static_cast<int>(entry_.children.size());
+    for (std::size_t child = 0; child < entry_.children.size(); ++child) calculation.children[child] = of_child(child);
+    if (!walk_.counts) calculate(calculation, to_, walk_.stream);
+    return true;
   }
 
   /// Values on the device, made once.

@@ -149,12 +149,47 @@ TEST_F(StreamOnDevice, ProfilesOfWhatRepeatsItself) {
   }
 }
 
+/// Sums and the like of anything; what the parser rounds otherwise than it is written, the CPU computes.
+TEST_F(StreamOnDevice, Arithmetic) {
+  Random random(1);
+  const NodeRef mask = stream::threshold(stream::noise(7, {90, 120, DType::uint16}), 64000),
+                far = stream::distance(mask, {9, false, true}), some = stream::noise(1, {80, 100, DType::float32}),
+                words = stream::noise(3, {90, 130, DType::uint16});
+  const std::pair<const char*, bool> expressions[] = {{"a + b", true},
+                                                      {"a - b", true},
+                                                      {"a*b/c", true},
+                                                      {"-a", true},
+                                                      {"2*a - c*0.1", true},
+                                                      {"a/3", true},
+                                                      {"min(a, b, 0.5) + max(c, 7*b)", true},
+                                                      {"(a + b)*(a - c)/(b*1000)", true},
+                                                      {"3 - a", true},
+                                                      {"a <= b", true},
+                                                      {"a != 4.5", true},
+                                                      {"a + a*2", false},
+                                                      {"(a + 1) + 2", false},
+                                                      {"2*(a + 3)", false},
+                                                      {"a*3/7", false},
+                                                      {"sin(a)", false},
+                                                      {"1.5e2*b > .5*c", true},
+                                                      {"a - b*b + c*-2", true}};
+  for (const auto& [expression, on_device] : expressions)
+    for (const DType dtype : {DType::float32, DType::uint8, DType::boolean}) {
+      const NodeRef node = stream::math(expression, {{far}, {some, stream::Role::data, 3, 5}, {words}}, dtype);
+      EXPECT_EQ(Evaluator(node, on(Backend::cuda)).plan().entries.back().on_device, on_device) << expression;
+      SCOPED_TRACE(expression);
+      expect_same(node, random);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// What the CPU alone can do is computed there.
 TEST_F(StreamOnDevice, SomeOfItByTheCpu) {
   Random random(1);
   const NodeRef wave = stream::formula("100 + 99*sin(x/9)*cos(y/7)", {90, 120, DType::uint8});
   const NodeRef node = stream::repeat(
-      stream::math("a + 2*b + c/7", {{wave}, {wave, stream::Role::data, 3, 5}, {wave}}, DType::float32), 300, 400);
+      stream::math("a + 2*b + exp(c/70)", {{wave}, {wave, stream::Role::data, 3, 5}, {wave}}, DType::float32), 300,
+      400);
   expect_same(node, random);
   const Evaluator evaluator(node, on(Backend::cuda, 10000000));
   const auto& entries = evaluator.plan().entries;
@@ -169,7 +204,7 @@ TEST_F(StreamOnDevice, OfThePixelsOfTheDevice) {
   const NodeRef mask = stream::threshold(stream::noise(7, {90, 400, DType::uint16}), 65000),
                 far = stream::distance(mask, {30, false, true}), row = stream::noise(1, {2, 9000, DType::uint16}),
                 exact = stream::exact_distance(stream::threshold(row, 65530)),
-                sum = stream::math("a*b - c", {{far}, {far, stream::Role::data, 5, -9}, {mask}}, DType::float32);
+                sum = stream::math("a*b - sqrt(c)", {{far}, {far, stream::Role::data, 5, -9}, {mask}}, DType::float32);
   for (const NodeRef& node : {stream::profile(far, falling), stream::repeat(stream::profile(far, falling), 300, 900),
                               stream::profile(exact, falling), stream::threshold(sum, 3)}) {
     expect_same(node, random);
