@@ -73,7 +73,9 @@ class StreamWork {
     output_ = plan_output(arguments, *graph_);
     if (output_.stripe > 0) order_stripes();
     evaluator_.execution.threads = parse_threads(arguments.threads);
-    if (!arguments.memory.empty()) evaluator_.memory = parse_memory(arguments.memory);
+    evaluator_.execution.backend = parse_backend(arguments.backend);
+    if (!arguments.memory.empty())
+      evaluator_.memory = evaluator_.execution.scratch_limit = parse_memory(arguments.memory);
     evaluator_.region = output_.region;
     evaluator_.row_step = output_.row_step();
     evaluator_.bands = run_.ring;
@@ -382,6 +384,7 @@ class StreamWork {
         {"first", report_.first_seconds}, {"longest_band", report_.longest_band}, {"total", report_.seconds}};
     json["threads"] = plan_.threads;
     json["memory_bytes"] = plan_.bytes();
+    json["device"] = text_or_null(plan_.device);
     if (run_.min_rate > 0) {
       json["ring"] = run_.ring;
       json["underruns"] = report_.underruns;
@@ -441,8 +444,11 @@ Work declare_stream(CLI::App* verb) {
                    "Bytes a second that the reader needs: works far enough ahead, and reports whether it had to wait");
   verb->add_option("--preview", a.preview, "Picture of the raster from few of its pixels, and of its middle, as PNG");
   verb->add_option("--scale", a.scale, "Pixels of the raster for one of the picture, each way (default: what fits)");
+  verb->add_option("--backend", a.backend,
+                   "auto (default), cpu or cuda: the same bytes. auto takes a device for large rasters of which it can "
+                   "compute all");
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
-  verb->add_option("--memory", a.memory, "Most memory for the work, such as 200MB");
+  verb->add_option("--memory", a.memory, "Most memory for the work, such as 200MB; with a device, of each of the two");
   verb->add_flag("--plan", a.plan, "Say how the raster would be computed, and what that takes; as explain");
   verb->add_flag("--json", a.json, "Print one line of JSON about the work");
   return [arguments] { return run_stream(*arguments); };

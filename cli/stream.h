@@ -18,6 +18,7 @@ struct StreamArguments {
   std::string rate, min_rate;
   std::string journal, resume_at, ack;
   std::string preview, scale;
+  std::string backend = "auto";
   std::string threads = "0";
   std::string memory;
   bool compress = false;

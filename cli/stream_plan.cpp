@@ -24,7 +24,7 @@ std::string id_of(const stream::Plan& plan, std::size_t number) {
   return fmt::format("{}-{}", plan.entries[number].node->type(), number + 1);
 }
 
-std::string entry_text(const Entry& entry) {
+std::string entry_text(const Entry& entry, bool by_the_cpu) {
   const stream::Node& node = *entry.node;
   std::string text = fmt::format("{}, {}", to_string(node.whole().shape()), fathom::name_of(node.dtype()));
   if (const std::string words = words_of(node).parameters; !words.empty()) text += "; " + printable(words);
@@ -36,6 +36,7 @@ std::string entry_text(const Entry& entry) {
                         entry.cell->width, entry.cell->height, entry.cell->skew);
   if (entry.sweeps) text += "; swept from the first row to the last, behind a pass from the last to the first";
   if (entry.pooled) text += fmt::format("; kept in tiles of {} × {}", entry.tile.height, entry.tile.width);
+  if (by_the_cpu) text += "; by the CPU";
   return text;
 }
 
@@ -49,7 +50,7 @@ void add_tree(const stream::Plan& plan, std::size_t number, const std::string& r
     return;
   }
   listed[number] = true;
-  text += fmt::format("{}: {}\n", name, entry_text(entry));
+  text += fmt::format("{}: {}\n", name, entry_text(entry, !plan.device.empty() && !entry.on_device));
   for (std::size_t k = 0; k < entry.children.size(); ++k) {
     const stream::Child& child = entry.node->children()[k];
     std::string to = child.role == stream::Role::mask || child.role == stream::Role::weight
@@ -111,6 +112,7 @@ std::string stream_plan_text(const StreamArguments& arguments, const stream::Pla
     if (bytes > 0) separator = ", ";
   }
   text += "\n";
+  if (!plan.device.empty()) text += fmt::format("device   {}: {}\n", plan.device, memory_text(plan.device_bytes));
   if (plan.disk_bytes > 0)
     text += fmt::format("disk     {} of temporary files; the mask is computed twice, once before the first byte\n",
                         bytes_text(static_cast<double>(plan.disk_bytes)));
@@ -146,6 +148,7 @@ Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan
                       ? Json({{"height", entry.cell->height}, {"width", entry.cell->width}, {"skew", entry.cell->skew}})
                       : Json(nullptr)},
          {"sweeps", entry.sweeps},
+         {"on_device", entry.on_device},
          {"tile", entry.pooled ? Json({entry.tile.height, entry.tile.width}) : Json(nullptr)}});
   }
   Json memory = {{"total", plan.bytes()}};
@@ -167,6 +170,7 @@ Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan
       {"threads", plan.threads},
       {"memory_bytes", memory},
       {"disk_bytes", plan.disk_bytes},
+      {"device", plan.device.empty() ? Json(nullptr) : Json({{"name", plan.device}, {"bytes", plan.device_bytes}})},
       {"ring", ring},
       {"guess", {{"seconds", guess.seconds}, {"first_seconds", guess.first_seconds}, {"bytes_per_second", guess.rate}}},
       {"output", output.path.empty() ? Json(nullptr)

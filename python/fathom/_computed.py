@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._cuda import CudaInput
 from ._files import Path
 from ._graph import Array, words_of
-from ._options import Memory, byte_count, thread_count
+from ._options import Memory, backend_number, byte_count, thread_count
+from ._places import lies_on_cuda
 from ._progress import Progress, listener
 
 
@@ -31,7 +33,7 @@ class Computed:
         self._arrays = dict(arrays)
         self._functions = dict(functions)
         """What the graph's document refers to, by name."""
-        self._computers: dict[tuple[int | None, int], _core.Computer] = {}
+        self._computers: dict[tuple[int | None, ...], _core.Computer] = {}
 
     def __repr__(self) -> str:
         height, width = self.shape
@@ -88,26 +90,36 @@ class Computed:
         y1: int | None = None,
         x1: int | None = None,
         *,
-        out: Array | None = None,
+        out: Any = None,
         memory: Memory = None,
+        backend: str | None = None,
         threads: int | None = None,
+        stream: Any = None,
         progress: Progress = None,
-    ) -> Array:
-        """Rows y0 … y1 − 1 of the columns x0 … x1 − 1, as a NumPy array.
+    ) -> Any:
+        """Rows y0 … y1 − 1 of the columns x0 … x1 − 1, as a NumPy array or where `out` is.
 
         Parameters
         ----------
         out : array, optional
-            Where they go: of the part's shape and the raster's dtype.
+            Where they go: of the part's shape and the raster's dtype. An array on a CUDA device is computed there, and
+            returned once that is in its stream's order.
         memory : int or str, optional
-            Most bytes for all of the work but the result: 100_000_000 or "100MB" or "96MiB". The same bytes come out.
+            Most bytes for all of the work but the result: 100_000_000 or "100MB" or "96MiB"; with a device, of each of
+            the two. The same bytes come out.
+        backend : {"auto", "cpu", "cuda"}, optional
+            Where it is computed. "auto" takes a device for large rasters of which it can compute all.
         threads : int, optional
             All processors if not given.
+        stream : optional
+            For an `out` on a device: a stream of PyTorch or CuPy, or its address; else the library's current one.
         progress : bool or function, optional
             As for :func:`fathom.distance_transform`.
 
         Raises
         ------
+        DeviceError
+            "cuda" without a device, or one without the memory for it.
         ValueError
             A part beyond the raster, or less memory than works: the message names the smallest that does.
         OSError
@@ -128,12 +140,15 @@ class Computed:
         if not (0 <= y0 <= y1 <= height and 0 <= x0 <= x1 <= width):
             raise ValueError(f"the part {y0}:{y1}, {x0}:{x1} does not lie in the raster of {height} × {width} pixels")
         shape = y1 - y0, x1 - x0
+        if out is not None and lies_on_cuda(out, "out"):
+            there = CudaInput.of_values(out, "out", stream)
+            return there.compute((y0, x0, y1, x1), self._computer(memory, threads, backend, there.device), out, self.dtype)
         if out is None:
             out = np.empty(shape, self.dtype)
         elif out.shape != shape or out.dtype != self.dtype or (out.size and out.strides[1] != out.itemsize):
             raise ValueError(f"out must be {self.dtype} of the shape {shape}, its rows contiguous")
         if out.size:
-            self._computer(memory, threads).compute([y0, x0, y1, x1], out, listener(progress))
+            self._computer(memory, threads, backend).compute([y0, x0, y1, x1], out, listener(progress))
         return out
 
     def bands(
@@ -201,9 +216,10 @@ class Computed:
 
         Its "entries" are the nodes, children before parents: "type", "shape", "dtype", "children" (entries), "tile"
         (pixels that are computed at once), "halo", "kept" (tiles are kept for those that need them again), "cell"
-        (height, width and skew of what repeats itself: it is computed once and copied) and "sweeps" (computed in rows,
-        from the first to the last). "seconds", for all rows, and "first_seconds", until the first band is there, are
-        guesses from the types of the nodes, which may be off by some times.
+        (height, width and skew of what repeats itself: it is computed once and copied), "sweeps" (computed in rows,
+        from the first to the last) and "on_device"; "device" is the name of the one that computes these, or "".
+        "seconds", for all rows, and "first_seconds", until the first band is there, are guesses from the types of the
+        nodes, which may be off by some times.
         """
         return self._plan(None, None)
 
@@ -245,12 +261,18 @@ class Computed:
     def _plan(self, memory: Memory, threads: int | None) -> dict[str, Any]:
         return self._computer(memory, threads).plan()
 
-    def _computer(self, memory: Memory, threads: int | None) -> _core.Computer:
-        """The one for these settings; the last one is kept, since what it holds is memory."""
-        key = byte_count(memory), thread_count(threads)
+    def _computer(
+        self, memory: Memory, threads: int | None, backend: str | None = None, device: int | None = None
+    ) -> _core.Computer:
+        """The one for these settings; the last one is kept, since what it holds is memory. `device`: for arrays there."""
+        number = backend_number(backend)
+        if device is not None and number == _core.BACKENDS["cpu"]:
+            raise ValueError("out lies on a CUDA device, where the backend cpu cannot work; use auto or cuda")
+        settings = byte_count(memory), thread_count(threads), number if device is None else _core.BACKENDS["cuda"]
+        key = *settings, device
         computer = self._computers.get(key)
         if computer is None:
-            computer = _core.Computer(self._graph, *key)
+            computer = _core.Computer(self._graph, *settings)
             self._computers = {key: computer}
         return computer
 

@@ -239,6 +239,7 @@ nb::dict dict_of(const stream::Plan::Entry& entry) {
   of["cell"] =
       entry.cell ? nb::object(nb::make_tuple(entry.cell->height, entry.cell->width, entry.cell->skew)) : nb::none();
   of["sweeps"] = entry.sweeps;
+  of["on_device"] = entry.on_device;
   return of;
 }
 
@@ -256,6 +257,8 @@ nb::dict dict_of(const stream::Plan& plan) {
   const stream::Estimate estimate = stream::estimate(plan);
   of["seconds"] = estimate.seconds;
   of["first_seconds"] = estimate.first_seconds;
+  of["device"] = plan.device;
+  of["device_bytes"] = plan.device_bytes;
   const std::pair<const char*, std::size_t> parts[] = {
       {"scratch_bytes", plan.scratch_bytes}, {"cell_bytes", plan.cell_bytes}, {"sweep_bytes", plan.sweep_bytes},
       {"source_bytes", plan.source_bytes},   {"band_bytes", plan.band_bytes}, {"pool_bytes", plan.pool_bytes}};
@@ -263,9 +266,11 @@ nb::dict dict_of(const stream::Plan& plan) {
   return of;
 }
 
-stream::EvaluatorOptions options_of(std::optional<std::size_t> memory, int threads) {
+/// @param backend  number of a Backend
+stream::EvaluatorOptions options_of(std::optional<std::size_t> memory, int threads, int backend) {
   stream::EvaluatorOptions options;
-  options.memory = memory;
+  options.memory = options.execution.scratch_limit = memory;
+  options.execution.backend = static_cast<Backend>(backend);
   options.execution.threads = threads;
   return options;
 }
@@ -275,8 +280,8 @@ stream::EvaluatorOptions options_of(std::optional<std::size_t> memory, int threa
 class Computer {
  public:
   /// @param memory  bytes, or none
-  Computer(const Graph& graph, std::optional<std::size_t> memory, int threads)
-      : root_(graph.root), options_(options_of(memory, threads)) {
+  Computer(const Graph& graph, std::optional<std::size_t> memory, int threads, int backend)
+      : root_(graph.root), options_(options_of(memory, threads, backend)) {
     options_.execution.progress = [this](double share) { report_(share); };
   }
 
@@ -291,6 +296,14 @@ class Computer {
     const HostArray array(out, HostArray::Access::write);
     const AnyView view = view_of<std::byte, MemorySpace::host>(array.raw());
     take_turn(std::move(progress), [&] { evaluator_->compute({part[0], part[1], part[2], part[3]}, view); });
+  }
+
+  /// Into a device's memory, in a stream's order.
+  /// @param address, pitch  of the first pixel; pixels from a row to the next one
+  void compute_there(const Region& part, std::uintptr_t address, std::int64_t pitch, std::uintptr_t stream) {
+    const Rectangle there{part[0], part[1], part[2], part[3]};
+    const AnyDeviceView view(reinterpret_cast<std::byte*>(address), root_->dtype(), there.shape(), {pitch, 1});
+    take_turn(nb::none(), [&] { evaluator_->compute(there, view, Stream{reinterpret_cast<void*>(stream)}); });
   }
 
  private:
@@ -344,7 +357,7 @@ class Computer {
 /// Writes a raster to .npy or TIFF, one band after the other.
 void write(const Graph& graph, const std::string& path, std::optional<std::size_t> memory, int threads, bool compress,
            nb::object progress) {
-  stream::EvaluatorOptions options = options_of(memory, threads);
+  stream::EvaluatorOptions options = options_of(memory, threads, static_cast<int>(Backend::automatic));
   run_watched(std::move(progress), options.execution, [&] {
     const stream::Node& node = *graph.root;
     io::RasterWriteOptions how;
@@ -379,9 +392,11 @@ void add_stream(nb::module_& m) {
       .def("hash", [](const Graph& g) { return stream::content_hash(*g.root); })
       .def("write", &write, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none());
   nb::class_<Computer>(m, "Computer")
-      .def(nb::init<const Graph&, std::optional<std::size_t>, int>(), nb::arg(), nb::arg().none(), nb::arg())
+      .def(nb::init<const Graph&, std::optional<std::size_t>, int, int>(), nb::arg(), nb::arg().none(), nb::arg(),
+           nb::arg())
       .def("plan", &Computer::plan)
-      .def("compute", &Computer::compute, nb::arg(), nb::arg(), nb::arg().none());
+      .def("compute", &Computer::compute, nb::arg(), nb::arg(), nb::arg().none())
+      .def("compute_there", &Computer::compute_there);
   m.def("read_graph", &read);
 }
 

@@ -4,6 +4,7 @@
 
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
+#include "stream/operation.h"
 #include "stream/period.h"
 #include "stream/pixels.h"
 #include "stream/reduce.h"
@@ -34,6 +35,9 @@ class Crop final : public Reduction<Crop> {
   double bound() const override { return children()[0].node->bound(); }
   std::optional<Period> period() const override {
     return within(moved(children()[0].node->period(), -part_.y0, -part_.x0), whole());
+  }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Look{.y = part_.y0, .x = part_.x0});
   }
 
   struct Work {
@@ -94,6 +98,12 @@ class Mirrored final : public Reduction<Mirrored> {
     if (how_.rows_reversed != how_.columns_reversed) period.skew = (period.width - period.skew) % period.width;
     period.region = back(of->region);
     return period;
+  }
+  std::shared_ptr<const Operation> operation() const override {
+    operation::Look look{.transposed = how_.transposed};
+    if (how_.rows_reversed) look.y = children()[0].node->height() - 1, look.row_step = -1;
+    if (how_.columns_reversed) look.x = children()[0].node->width() - 1, look.column_step = -1;
+    return make_operation(look);
   }
 
   struct Work {
@@ -160,6 +170,7 @@ class Resample final : public Reduction<Resample> {
     return {reach(part.height, data.height()), reach(part.width, data.width())};
   }
   double bound() const override { return children()[0].node->bound(); }
+  std::shared_ptr<const Operation> operation() const override { return make_operation(operation::Look{.ratio = ratio_}); }
 
   struct Work {
     std::optional<double> constant;

@@ -9,6 +9,7 @@
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
 #include "stream/expression.h"
+#include "stream/operation.h"
 #include "stream/pointwise.h"
 
 namespace fathom::stream {
@@ -28,6 +29,7 @@ class Mask final : public Pointwise<Mask> {
   void describe(Description& to) const override { to.number("background", background_); }
   std::size_t scratch_bytes(Size part) const override { return padding_bytes(part); }
   double bound() const override { return std::max(children()[0].node->bound(), background_); }
+  std::shared_ptr<const Operation> operation() const override { return make_operation(operation::Masked{background_}); }
 
   struct Work {
     Pixels mask;
@@ -113,6 +115,9 @@ class Threshold final : public OfOne<Threshold> {
     to.number("value", value_);
     to.truth("above", above_);
   }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Limit{value_, above_});
+  }
   double value_at(double value) const { return above_ ? value > value_ : value >= value_; }
   void map(const AnyConstView& pixels, const Step& step) const {
     visit_element(pixels.dtype(), [&](auto tag) {
@@ -147,6 +152,9 @@ class Halftone final : public OfOne<Halftone> {
   void describe(Description& to) const override { to.whole("matrix", side_); }
   std::optional<Period> period() const override {
     return common(Pointwise::period(), Period{side_, side_, 0, whole()});
+  }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Dither{side_, limits_});
   }
   struct Work {
     std::optional<double> constant;
@@ -208,6 +216,12 @@ class Math final : public Pointwise<Math> {
   }
   std::size_t scratch_bytes(Size part) const override { return padding_bytes(part); }
   std::size_t kept_bytes() const override { return entries_ * sizeof(float); }
+  std::shared_ptr<const Operation> operation() const override {
+    const auto value = [this](std::span<const double> values) { return Expression::Use(expression_)(values); };
+    return make_operation(operation::Function{
+        [this, value](std::span<const double> values) { return saturated(value(values), dtype()); },
+        [this, value] { return arithmetic_of(expression_.text(), static_cast<int>(children().size()), value); }});
+  }
 
   struct Work {
     std::vector<Pixels> pixels;

@@ -10,6 +10,7 @@
 
 #include "fathom/core/error.h"
 #include "stream/blend.h"
+#include "stream/operation.h"
 #include "stream/period.h"
 #include "stream/pixels.h"
 #include "stream/reduce.h"
@@ -51,6 +52,7 @@ class Repeat final : public Reduction<Repeat> {
     const Node& pattern = *children()[0].node;
     return Period{pattern.height(), pattern.width(), 0, whole()};
   }
+  std::shared_ptr<const Operation> operation() const override { return make_operation(operation::Look{.repeats = true}); }
 
   struct Work {};
   Work begin(const Step&) const { return {}; }
@@ -108,6 +110,14 @@ class Lattice final : public Reduction<Lattice> {
   std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(options_.blending, part)); }
   bool needs_again(std::size_t) const override { return true; }
   std::optional<Period> period() const override { return period_; }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Copies{options_.blending, [this](const Rectangle& part) {
+                                              std::vector<Placement> copies;
+                                              for (const Corner& copy : corners_into(part))
+                                                copies.push_back({copy.y, copy.x, 0});
+                                              return copies;
+                                            }});
+  }
   double bound() const override {
     return options_.blending.blend == Blend::sum ? Node::bound()
                                                  : std::max(children()[0].node->bound(), options_.blending.background);
@@ -130,10 +140,7 @@ class Lattice final : public Reduction<Lattice> {
   }
   void reduce(As<Role::pattern>, std::size_t child, Work& work, const Step& step) const {
     const Node& pattern = *children()[child].node;
-    // The corner of a copy lies above and left of the part's end, and less than the pattern's size before its begin.
-    const std::int64_t y0 = step.part.y0 - pattern.height(), x0 = step.part.x0 - pattern.width();
-    for (const Corner& copy : corners_between(y0, x0, step.part.y1, step.part.x1))
-      add(work, pattern, copy.y, copy.x, step);
+    for (const Corner& copy : corners_into(step.part)) add(work, pattern, copy.y, copy.x, step);
   }
   std::optional<double> end(Work& work, const Step&) const {
     work.blender.end();
@@ -166,6 +173,11 @@ class Lattice final : public Reduction<Lattice> {
   struct Corner {
     std::int64_t j, i, y, x;
   };
+  /// Of copies that reach into a part: above and left of its end, and less than the pattern's size before its begin.
+  std::vector<Corner> corners_into(const Rectangle& part) const {
+    const Node& pattern = *children()[0].node;
+    return corners_between(part.y0 - pattern.height(), part.x0 - pattern.width(), part.y1, part.x1);
+  }
   /// Those with y0 < y < y1, x0 < x < x1, in the order of the blending. Found by the rows of the lattice's Hermite
   /// normal form: the steps themselves may be far longer than what lies between.
   std::vector<Corner> corners_between(std::int64_t y0, std::int64_t x0, std::int64_t y1, std::int64_t x1) const {
@@ -247,6 +259,14 @@ class Place final : public Reduction<Place> {
     if (placements_.size() != 1 || blending_.transparent) return std::nullopt;
     const Placement& only = placements_[0];
     return within(moved(children()[static_cast<std::size_t>(only.child)].node->period(), only.y, only.x), whole());
+  }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Copies{blending_, [this](const Rectangle& part) {
+                                              std::vector<Placement> copies;
+                                              for (const std::size_t number : placed_in(part))
+                                                copies.push_back(placements_[number]);
+                                              return copies;
+                                            }});
   }
 
   struct Work {};

@@ -1,5 +1,5 @@
 // Distance to the nearest pixel within a bound: each part from its surroundings, by the room grid.
-#include "fathom/grid/distance.h"
+#include "stream/distance.h"
 
 #include <array>
 #include <cmath>
@@ -7,6 +7,7 @@
 
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
+#include "stream/operation.h"
 #include "stream/period.h"
 #include "stream/pixels.h"
 #include "stream/reduce.h"
@@ -57,6 +58,7 @@ class Distance final : public Reduction<Distance> {
     if (period) period->region = period->region.grown(-halo_);
     return within(period, whole());
   }
+  std::shared_ptr<const Operation> operation() const override { return make_operation(operation::Far{options_}); }
 
   struct Work {
     std::optional<double> constant;
@@ -79,12 +81,7 @@ class Distance final : public Reduction<Distance> {
 
  private:
   grid::DistanceOptions options_of(const Rectangle& region) const {
-    grid::DistanceOptions options;
-    options.sites.rule = options_.to_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
-    if (pixel().size != 1) options.spacing = {pixel().size};
-    options.max_distance = options_.max;
-    options.signed_distance = options_.signed_distance;
-    options.region = {{region.y0, region.y1}, {region.x0, region.x1}};
+    grid::DistanceOptions options = grid_options(options_, pixel().size, region);
     options.execution.backend = Backend::cpu;
     options.execution.threads = 1;
     return options;
@@ -95,6 +92,16 @@ class Distance final : public Reduction<Distance> {
 };
 
 }  // namespace
+
+grid::DistanceOptions grid_options(const DistanceOptions& wanted, double unit, const Rectangle& region) {
+  grid::DistanceOptions options;
+  options.sites.rule = wanted.to_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+  if (unit != 1) options.spacing = {unit};
+  options.max_distance = wanted.max;
+  options.signed_distance = wanted.signed_distance;
+  options.region = {{region.y0, region.y1}, {region.x0, region.x1}};
+  return options;
+}
 
 NodeRef distance(NodeRef mask, const DistanceOptions& options) {
   if (!mask) throw InvalidArgument("'distance' has no child");

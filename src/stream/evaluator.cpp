@@ -7,19 +7,47 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "core/require_device.h"
 #include "fathom/core/error.h"
 #include "stream/cell.h"
+#include "stream/device_graph.h"
 #include "stream/pixels.h"
 #include "stream/planner.h"
 #include "stream/pool.h"
 #include "stream/sweep.h"
 
+#ifdef FATHOM_HAS_CUDA
+#include "stream/cuda/graph.h"
+#endif
+
 namespace fathom::stream {
+
+namespace {
+
+/// Null: the CPU computes it.
+std::unique_ptr<DeviceGraph> choose_device(Plan& plan, const EvaluatorOptions& options) {
+  if (options.execution.backend == Backend::cuda) require_device();
+#ifdef FATHOM_HAS_CUDA
+  constexpr std::int64_t kWorthTheWay = std::int64_t{1} << 24;
+  const bool is_chosen = options.execution.backend == Backend::automatic;
+  if (options.execution.backend != Backend::cpu &&
+      (!is_chosen || (plan.region.area() >= kWorthTheWay && device_count() > 0)))
+    return cuda::make_device_graph(plan, options, is_chosen);
+#else
+  static_cast<void>(plan);
+#endif
+  return nullptr;
+}
+
+}  // namespace
 
 class Evaluator::State {
  public:
   State(NodeRef root, const EvaluatorOptions& options)
-      : execution_(options.execution), plan_(make_plan(root, options)), pool_(plan_.pool_bytes, plan_.threads) {
+      : execution_(options.execution),
+        plan_(make_plan(root, options)),
+        device_(choose_device(plan_, options)),
+        pool_(plan_.pool_bytes, plan_.threads) {
     for (std::size_t k = 0; k < plan_.entries.size(); ++k) numbers_[plan_.entries[k].node.get()] = k;
     cells_.resize(plan_.entries.size());
     sweeps_.resize(plan_.entries.size());
@@ -28,7 +56,15 @@ class Evaluator::State {
 
   const Plan& plan() const { return plan_; }
 
+  void compute(const Rectangle& part, const AnyDeviceView& out, Stream stream) {
+    if (!device_)
+      throw InvalidArgument(
+          "the CPU computes this graph, not into a device's memory; make the evaluator with the backend cuda");
+    device_->compute(part, out, stream);
+  }
+
   void compute(const Rectangle& part, const AnyView& out) {
+    if (device_) return device_->compute(part, out);
     make_cells(part);
     const bool has_sweeps =
         std::any_of(plan_.entries.begin(), plan_.entries.end(), [](const Plan::Entry& entry) { return entry.sweeps; });
@@ -214,7 +250,8 @@ class Evaluator::State {
   }
 
   const Execution execution_;
-  const Plan plan_;
+  Plan plan_;
+  const std::unique_ptr<DeviceGraph> device_;
   std::unordered_map<const Node*, std::size_t> numbers_;
   Pool pool_;
   std::vector<std::unique_ptr<Cell>> cells_;    ///< of entries; null: there is none, or not yet
@@ -233,15 +270,28 @@ Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
 
 const Plan& Evaluator::plan() const { return state_->plan(); }
 
-void Evaluator::compute(const Rectangle& part, const AnyView& out) {
-  const Plan& plan = state_->plan();
+namespace {
+
+template <class View>
+void check_part(const Plan& plan, const Rectangle& part, const View& out) {
   const DType dtype = plan.entries.back().node->dtype();
   if (part.empty() || !plan.region.contains(part))
     throw InvalidArgument("the part is empty, or reaches beyond the region that the evaluator was made for");
   if (!out.present() || out.dtype() != dtype || !(out.shape() == part.shape()))
     throw InvalidArgument("the output must be " + std::string(name_of(dtype)) + " of the part's shape, " +
                           to_string(part.shape()));
+}
+
+}  // namespace
+
+void Evaluator::compute(const Rectangle& part, const AnyView& out) {
+  check_part(plan(), part, out);
   state_->compute(part, out);
+}
+
+void Evaluator::compute(const Rectangle& part, const AnyDeviceView& out, Stream stream) {
+  check_part(plan(), part, out);
+  state_->compute(part, out, stream);
 }
 
 Array Evaluator::compute(const Rectangle& part) {

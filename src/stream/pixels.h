@@ -11,6 +11,7 @@
 
 #include "fathom/core/error.h"
 #include "fathom/stream/node.h"
+#include "stream/saturate.hd.h"
 
 namespace fathom::stream {
 
@@ -41,18 +42,6 @@ decltype(auto) visit_element(DType dtype, Visitor&& visitor) {
   }
 }
 
-/// Rounds to nearest, ties to even, and keeps to the type's range; NaN becomes 0 in integers, and true is what is not
-/// 0.
-template <class T>
-T saturated(double value) {
-  if constexpr (std::is_same_v<T, bool>) return value != 0 && value == value;
-  else if constexpr (std::is_same_v<T, float>) return static_cast<float>(value);
-  else {
-    constexpr double kMost = std::numeric_limits<T>::max(), kWhole = 0x1p52;  // from which on doubles are whole
-    const double kept = value > 0 ? std::min(value, kMost) : 0;
-    return static_cast<T>(static_cast<std::int32_t>(kept + kWhole - kWhole));
-  }
-}
 inline double saturated(double value, DType dtype) {
   return visit_element(dtype,
                        [&](auto tag) { return static_cast<double>(saturated<typename decltype(tag)::type>(value)); });

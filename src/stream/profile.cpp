@@ -13,6 +13,7 @@
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
 #include "stream/expression.h"
+#include "stream/operation.h"
 #include "stream/pointwise.h"
 
 namespace fathom::stream {
@@ -42,6 +43,10 @@ class Profile final : public Pointwise<Profile> {
   std::size_t scratch_bytes(Size) const override { return kKnown * sizeof(Root); }
   std::size_t kept_bytes() const override {
     return children()[0].node->dtype() == DType::float32 ? root_count() * sizeof(Root) : 0;
+  }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Function{
+        [this](std::span<const double> d) { return saturated(Evaluation(*this)(d[0]), dtype()); }});
   }
 
   struct Work {

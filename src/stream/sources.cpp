@@ -5,6 +5,8 @@
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
 #include "stream/expression.h"
+#include "stream/noise.hd.h"
+#include "stream/operation.h"
 #include "stream/period.h"
 #include "stream/pixels.h"
 #include "stream/reduce.h"
@@ -45,6 +47,9 @@ class Constant final : public Source<Constant> {
     describe_extent(to);
   }
   std::optional<Period> period() const override { return uniform(whole()); }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Function{[value = value_](std::span<const double>) { return value; }});
+  }
   std::optional<double> end(Work&, const Step&) const { return value_; }
 
  private:
@@ -105,13 +110,6 @@ class Formula final : public Source<Formula> {
   Expression expression_;
 };
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-std::uint64_t mixed(std::uint64_t bits) {
-  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
-  bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
-  return bits ^ bits >> 31;
-}
-
 class Noise final : public Source<Noise> {
  public:
   Noise(std::uint64_t seed, const Extent& extent) : Source("noise", extent), seed_(seed) {}
@@ -120,14 +118,15 @@ class Noise final : public Source<Noise> {
     to.whole("seed", static_cast<std::int64_t>(seed_));
     describe_extent(to);
   }
+  std::shared_ptr<const Operation> operation() const override { return make_operation(operation::Noise{seed_}); }
   std::optional<double> end(Work&, const Step& step) const {
     visit_element(dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       const Rows<T> out(step.out);
       for (std::int64_t y = 0; y < out.height; ++y) {
-        const std::uint64_t row = mixed(mixed(seed_) + static_cast<std::uint64_t>(step.part.y0 + y));
+        const std::uint64_t row = noise_row(seed_, step.part.y0 + y);
         for (std::int64_t x = 0; x < out.width; ++x) {
-          const std::uint64_t bits = mixed(row + static_cast<std::uint64_t>(step.part.x0 + x) * 0x9e3779b97f4a7c15u);
+          const std::uint64_t bits = noise_bits(row, step.part.x0 + x);
           if constexpr (std::is_same_v<T, float>) out[y][x] = static_cast<float>(bits >> 40) * 0x1p-24F;
           else if constexpr (std::is_same_v<T, bool>) out[y][x] = bits >> 63;
           else out[y][x] = static_cast<T>(bits >> (64 - 8 * sizeof(T)));

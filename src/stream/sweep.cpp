@@ -19,6 +19,7 @@
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
 #include "stream/cpu/row_passes.h"
+#include "stream/operation.h"
 #include "stream/period.h"
 #include "stream/pixels.h"
 #include "stream/reduce.h"
@@ -47,6 +48,9 @@ class ExactDistance final : public Reduction<ExactDistance, SweepNode> {
   Rectangle need(std::size_t, const Rectangle&) const override { return whole(); }
   Size largest_need(std::size_t, Size) const override { return SweepShape(*this).part(); }
   bool to_zero() const override { return to_zero_; }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Far{{.max = INFINITY, .to_zero = to_zero_}});
+  }
 
   struct Work {};
   Work begin(const Step&) const { throw InternalError("an exact distance was asked for outside of its sweep"); }

@@ -25,6 +25,7 @@ def graph(fathom):
     (["graph.json"], "nothing to do: give -o FILE, --preview FILE or --plan"),
     (["look", "graph.json"], "two words are an action and a file, and 'look' is none of check, explain and verify"),
     (["check"], "check takes a file: fathom stream check FILE"),
+    (["graph.json", "-o", "out.raw", "--backend", "gpu"], "--backend takes auto, cpu or cuda, not 'gpu'"),
     (["verify", "out.raw"], "verify compares a file with a journal: give --journal FILE"),
     (["graph.json", "-o", "out.png"], "out.png: rows are streamed into .tif, .npy or .raw; --format tiff, npy or raw says so "
                                       "whatever the ending"),
@@ -55,6 +56,11 @@ def graph(fathom):
 ])
 def test_options(graph, arguments, line):
     assert graph.refuses(2, "stream", *arguments) == line
+
+
+def test_cuda_without_a_device(graph):
+    message = graph.refuses(4, "stream", "graph.json", "-o", "out.raw", "--backend", "cuda")
+    assert "CUDA" in message and "auto or cpu" in message
 
 
 def test_files_that_are_missing(fathom):

@@ -15,6 +15,7 @@
 #include "fathom/stream/evaluator.h"
 #include "fathom/stream/nodes.h"
 #include "run.h"
+#include "stream/graphs.h"
 
 namespace fathom::test {
 namespace {
@@ -80,55 +81,6 @@ void expect_same_parts(const NodeRef& node, Random& random, const std::string& w
     }
   }
 }
-
-/// Graphs by the builders: of uint8 and of bool, with many parents for some nodes.
-class Graphs {
- public:
-  explicit Graphs(Random& random) : random_(random) {}
-
-  NodeRef graph(int depth) {
-    std::vector<NodeRef> made{stream::noise(1, {size(), size(), DType::uint8}),
-                              stream::constant(3, {size(), size(), DType::uint8})};
-    for (int k = 0; k < depth; ++k) made.push_back(next(pick(made), pick(made), pick(made)));
-    return made.back();
-  }
-
- private:
-  std::int64_t size() { return 1 + below(random_, 500); }
-  NodeRef pick(const std::vector<NodeRef>& made) {
-    const auto last = static_cast<std::int64_t>(made.size()) - 1;
-    return made[static_cast<std::size_t>(below(random_, 2) ? last : below(random_, last + 1))];
-  }
-  NodeRef next(const NodeRef& a, const NodeRef& b, const NodeRef& c) {
-    const std::int64_t y = below(random_, 300) - 100, x = below(random_, 300) - 100;
-    switch (below(random_, 9)) {
-      case 0: return stream::repeat(a, size(), size());
-      case 1:
-        return stream::place({a, b, c}, {{y, x, 0}, {-y, x, 1}, {3, 4, 2}}, size(), size(),
-                             {stream::Blend::max, 0.0, 2});
-      case 2: return stream::rotate(a, static_cast<int>(below(random_, 4)));
-      case 3: return stream::math("a + b / 2 + c", {{a}, {b, stream::Role::data, y, x}, {c}}, DType::uint8);
-      case 4: return stream::mask(a, {b, stream::Role::mask, y, x}, 7);
-      case 5: {
-        stream::ProfileOptions profile{"255*exp(-d/9)", {}, {}, DType::uint8};
-        return stream::profile(stream::distance(stream::threshold(a, 250), {20, below(random_, 2) == 0}), profile);
-      }
-      case 6: {
-        const NodeRef far = stream::exact_distance(stream::threshold(a, 254), below(random_, 3) == 0);
-        return stream::math("a + b", {{far}, {b, stream::Role::data, y, x}}, DType::uint8);
-      }
-      case 7: {
-        stream::LatticeOptions lattice{
-            {3 + below(random_, 40), x % 30}, {y % 20, 50}, size(), size(), {}, nullptr, nullptr};
-        const std::int64_t side = std::min<std::int64_t>({a->height(), a->width(), 60});
-        return stream::lattice(stream::crop(a, {0, 0, side, side}), lattice);
-      }
-      default: return stream::math("a", {{stream::halftone(a)}}, DType::uint8);
-    }
-  }
-
-  Random& random_;
-};
 
 TEST(Stream, PartsAreWhatTheWholeIs) {
   for (int seed = 0; seed < scaled(60); ++seed) {

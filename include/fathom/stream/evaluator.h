@@ -9,14 +9,18 @@
 #include <vector>
 
 #include "fathom/core/array.h"
+#include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/stream/node.h"
 
 namespace fathom::stream {
 
 struct EvaluatorOptions {
-  Execution execution;                ///< threads, progress, stop
-  std::optional<std::size_t> memory;  ///< most bytes for all of the work; none: what suits
+  /// Threads, progress, stop; and the backend: on a device all is computed there but what only the CPU can, which is
+  /// copied there. Its scratch limit is that of the device's memory; none: half of what is free. `automatic` takes a
+  /// device for large rasters of which it can compute everything.
+  Execution execution;
+  std::optional<std::size_t> memory;  ///< most bytes of the host for all of the work; none: what suits
   Rectangle region = {};              ///< that will be asked for; empty: all of the raster
   int bands = 0;                      ///< of results that the caller holds at once: counted in the memory
   std::int64_t row_step = 1;          ///< bands are to be multiples of so many rows
@@ -34,6 +38,7 @@ struct Plan {
     bool sweeps = false;                ///< computed in rows, from the first to the last
     bool spools = false;                ///< so is its mask, which is therefore computed once, from the top, into a file of bits
     bool holds_all = false;             ///< of what sweeps: all rows, since a mask needs them in another order
+    bool on_device = false;             ///< computed there
   };
   std::vector<Entry> entries;  ///< children before parents; the root is the last
   Rectangle region;
@@ -47,6 +52,8 @@ struct Plan {
   std::size_t band_bytes = 0;    ///< of the bands that the caller holds
   std::size_t pool_bytes = 0;    ///< most bytes of kept tiles
   std::size_t disk_bytes = 0;    ///< of temporary files
+  std::string device;            ///< its name; empty: the CPU computes all
+  std::size_t device_bytes = 0;  ///< of a device, with two bands of the result
   std::size_t bytes() const {
     return scratch_bytes + cell_bytes + sweep_bytes + source_bytes + band_bytes + pool_bytes;
   }
@@ -71,6 +78,12 @@ class Evaluator {
   /// Same bytes for any order, thread count and memory.
   void compute(const Rectangle& part, const AnyView& out);
   Array compute(const Rectangle& part);
+  /// The same into the memory of the device on which the evaluator was made. Returns once the work is in the stream's
+  /// order; it waits only for what the CPU computes, and the first time for what is kept. A part of a raster that
+  /// repeats itself is one launch then.
+  /// @throws InvalidArgument as above | the backend is the CPU | memory of another device
+  /// @throws DeviceError a launch failed, or the device has not enough memory
+  void compute(const Rectangle& part, const AnyDeviceView& out, Stream stream);
 
  private:
   class State;

@@ -19,6 +19,7 @@ namespace fathom::stream {
 enum class Role : std::uint8_t { data, pattern, mask, weight };
 std::string_view name_of(Role role);
 
+struct Operation;
 class Node;
 using NodeRef = std::shared_ptr<const Node>;
 
@@ -156,6 +157,8 @@ class Node {
   virtual double bound() const;
   /// Where it repeats itself, if it does.
   virtual std::optional<Period> period() const { return std::nullopt; }
+  /// What it does, where a device can do it, too. Null: the CPU computes it, whatever the backend.
+  virtual std::shared_ptr<const Operation> operation() const { return nullptr; }
 
   /// Computes a part.
   /// @param part  inside the raster, not empty

@@ -324,6 +324,14 @@ class CudaInput:
             mesh, lattice, cutoff, dtype, triangle, closest, self.device, self.stream, listener
         )
 
+    def compute(self, part: tuple[int, int, int, int], computer: _core.Computer, out: Any, dtype: DType) -> Any:
+        """A part of a raster into an array here."""
+        result = self.output_into(out, Kind("out", (dtype,)), (part[2] - part[0], part[3] - part[1]), None)
+        if self.shape[0] and self.shape[1]:
+            with self.library.on(self.device, self._given_stream):
+                computer.compute_there(part, result.memory.address, result.memory.row_step, self.stream)
+        return result.finish()
+
     def over(self, memory: tuple[Any, Shape, int]) -> Any:
         """An array over memory of Fathom's, which stays as long: its owner, shape and the number of its dtype."""
         owner, shape, dtype = memory

@@ -44,7 +44,8 @@ void add_cuda(nb::module_& m) {
   nb::class_<DeviceArray>(m, "DeviceArray")
       .def(nb::new_(&DeviceArray::described))
       .def_static("held", &DeviceArray::held)
-      .def_prop_ro("address", &DeviceArray::address);
+      .def_prop_ro("address", &DeviceArray::address)
+      .def_prop_ro("row_step", &DeviceArray::row_step);
   m.def("transform_on_device", &transform_arrays, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
         nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("gather_on_device", &gather);

@@ -22,6 +22,8 @@ class DeviceArray {
 
   const RawArray& raw() const { return raw_; }
   std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(raw_.data); }
+  /// Elements from one row of an image to the next.
+  std::int64_t row_step() const { return raw_.strides[0]; }
 
  private:
   RawArray raw_;
