@@ -24,7 +24,7 @@ import zlib
 import numpy as np
 import stream_peers
 from measure import machine
-from stream_cases import document, machine_case, square_cases, wide_cases
+from stream_cases import Case, document, machine_case, square_cases, wide_cases
 from stream_piped import Sink, run
 
 SIDE, WINDOWS = 32, 6  # of the parts that are checked
@@ -109,15 +109,12 @@ class Ours:
     def file_of(self, name, nodes):
         """The path of an NPY file with the raster of the last node."""
         path = self.folder / f"{name}.npy"
-        found = run([*self.command[:3], "--format", "npy", "--quiet"], document(nodes), Written(path))
-        return str(path) if found["bytes"] else None
+        run([*self.command[:3], "--format", "npy", "--quiet"], document(nodes), Written(path))
+        return str(path)
 
     def pixels(self, case, node, region):
-        nodes = {name: case.nodes[name] for name in case.nodes}
-        path, words = self.folder / "part.npy", []
-        if region:
-            words = ["--region", "{}:{},{}:{}".format(*region)]
-        run([*self.command[:3], "--format", "npy", "--quiet", *words], document(nodes, node), Written(path))
+        path, words = self.folder / "part.npy", ["--region", "{}:{},{}:{}".format(*region)] if region else []
+        run([*self.command[:3], "--format", "npy", "--quiet", *words], document(case.nodes, node), Written(path))
         return np.load(path)
 
 
@@ -189,8 +186,6 @@ def square(ours, options):
 
 def paced(ours, options):
     """A machine that takes a raster at its rate."""
-    from stream_cases import Case
-
     width = options.paced_width
     height = max(1, int(options.paced * RATE / width))
     case = Case("a machine takes 10 MB/s", height, width, machine_case(height, width), None,
@@ -212,6 +207,12 @@ def show(row):
           f"{row['first']:7.2f} {row['most_bytes'] / 1e6:7.0f} {plan:>5}{'!' if over else ' '}{differ}", flush=True)
 
 
+def own_command():
+    import fathom
+
+    return pathlib.Path(fathom.__file__).parent / "bin" / "fathom"
+
+
 def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--command", help="the command, if not that of the Python package")
@@ -228,9 +229,7 @@ def read_arguments():
     options.scale, options.paced_width = 1, 262144
     if options.quick:
         options.scale, options.square, options.repeat, options.paced, options.paced_width = 0.004, 500, 1, 0.2, 4096
-    if not options.command:
-        import fathom
-        options.command = pathlib.Path(fathom.__file__).parent / "bin" / "fathom"
+    options.command = options.command or own_command()
     return options
 
 
