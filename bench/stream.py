@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Rasters that are never stored, from `fathom stream` through a pipe, beside libvips, NumPy, OpenCV and SciPy.
 
-Wide rasters are ours alone; squares, whose cells and masks are files, are made by the peers that are installed (libvips:
-`pip install pyvips[binary]`), too, in the same run and through the same kind of pipe. Then a machine takes 10 MB/s, and
-stalls now and then. Each result is checked before it is timed: parts by definition in NumPy, all of it with one thread
-and other tiles; peers' pixels are compared with ours. The reader of the pipe counts on the same processors. MB of
-memory are anonymous, at most, beyond those of the start; "!" where that is more than the plan said, and 5 %. Prints a
-table; --json FILE appends one JSON line for each row.
+Wide rasters are ours alone. Squares, whose cells and masks are files, are made by the peers that are installed, too
+(libvips: `pip install pyvips[binary]`), in the same run and through the same kind of pipe. Then a machine takes 10
+MB/s, and stalls now and then. Each result is checked before it is timed: parts by definition in NumPy, all of it with one
+thread and other tiles; peers' pixels are compared with ours. The reader of the pipe counts on the same processors.
+MB of memory are anonymous, at most, beyond those of the start; "!" where that is more than the plan said, and 5 %.
+Prints a table; --json FILE appends one JSON line for each row.
 
   cmake --preset release && cmake --build --preset release
   PYTHONPATH=build/release/python python bench/stream.py --json stream.jsonl
@@ -178,9 +178,9 @@ def square(ours, options):
             command = [sys.executable, pathlib.Path(stream_peers.__file__), name]
             compared = Compared(kept.all)
             runs = [run(command, work, compared)]
-            runs += repeated(lambda command=command, work=work: run(command, work), options) \
-                if runs[0]["seconds"] < options.budget else []
-            row = best(case, f"{name} {version}", runs[1:] or runs, options.processors)
+            if options.repeat > 1 and runs[0]["seconds"] < options.budget:
+                runs = repeated(lambda command=command, work=work: run(command, work), options)
+            row = best(case, f"{name} {version}", runs, options.processors)
             yield {**row, "differ": compared.differ / case.bytes}
 
 
@@ -200,8 +200,8 @@ def show(row):
     plan = f"{row['plan_bytes'] / 1e6:.0f}" if "plan_bytes" in row else ""
     differ = f" {row['differ']:.2g} differ" if row.get("differ") else ""
     if "underruns" in row:
-        differ = (f" {row['underruns']} underruns, margin {row['least_margin'] or 0:.3g} s, {row['ring']} bands ahead; the "
-                  f"reader waited {row['longest_wait'] * 1e3:.0f} ms")
+        differ = (f" {row['underruns']} underruns, margin {row['least_margin'] or 0:.3g} s, {row['ring']} bands ahead; "
+                  f"the reader waited {row['longest_wait'] * 1e3:.0f} ms")
     print(f"{row['case']:>33} {row['height']:>6} × {row['width']:<7} {row['name']:>18} {row['seconds']:8.2f} "
           f"{row['processor']:8.2f} {row['rate']:7.0f} {row['processor_rate']:7.0f} {row['aim'] or '':>5} "
           f"{row['first']:7.2f} {row['most_bytes'] / 1e6:7.0f} {plan:>5}{'!' if over else ' '}{differ}", flush=True)
@@ -238,7 +238,7 @@ def main():
     about = {"machine": machine(), "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%MZ"),
              "command": " ".join(sys.argv)}
     options.processors = about["machine"]["processors"]
-    print(f"{about['machine']['cpu']}, {about['machine']['processors']} processors, {about['machine']['memory_gib']} GiB, "
+    print(f"{about['machine']['cpu']}, {options.processors} processors, {about['machine']['memory_gib']} GiB, "
           f"{about['date']}; MB/s by the clock, and of all processors' seconds")
     print(f"{'raster':>33} {'':>16} {'':>18} {'seconds':>8} {'of cpus':>8} {'MB/s':>7} {'of cpus':>7} {'aim':>5} "
           f"{'first s':>7} {'MB':>7} {'plan':>5}")

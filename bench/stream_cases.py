@@ -163,7 +163,10 @@ def wide_cases(scale):
 
 
 def square_cases(side, file_of):
-    """Rasters that peers can hold, from the same files. @param file_of  (name, nodes) -> path of the last node's raster"""
+    """Rasters that peers can hold, from the same files.
+
+    @param file_of  (name, nodes) -> path of the last node's raster
+    """
     read = lambda path: {"type": "file", "path": path}
     dots, texture = file_of("dots", DOTS), file_of("texture", TEXTURES)
     dense, rare = (file_of(f"sites-{value}", sparse(side, side, value)) for value in (65000, 65534))
@@ -173,8 +176,8 @@ def square_cases(side, file_of):
     for name, nodes, expected, files in [
         ("repeat", {"cell": read(texture), **repeated(side, side, "cell")}, expected_repeat, {"cell": texture}),
         ("lattice, mask", cut, expected_lattice, {"cell": texture, "mask": mask}),
-        ("repeated, distance ≤ 15, profile", {"cell": read(dots), **repeated(side, side, "cell"), **deep(BOUND)}, bounded,
-         {"cell": dots}),
+        ("repeated, distance ≤ 15, profile", {"cell": read(dots), **repeated(side, side, "cell"), **deep(BOUND)},
+         bounded, {"cell": dots}),
         ("distance ≤ 15, profile", {"sites": read(dense), **deep(BOUND)}, bounded, {"sites": dense}),
         ("exact distance, profile", {"sites": read(rare), **deep(None)}, exact, {"sites": rare}),
     ]:

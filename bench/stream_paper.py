@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The kernels of Norman Pellet's slides with their sizes, in memory: 10240² float32 from an array to an array.
 
-Case 1, a cell of 100² again and again; case 2, on a lattice, which the slides do not name: (u, v) = ((0, 90), (80, 35)),
-the last or the mean of what is not 0, as there; case 3, distances ≤ 15, of which they name neither size nor mask: 10240²,
-one pixel in a hundred a site, or discs of a radius of 12. Each is compared with NumPy before it is timed; "fill" is
-NumPy writing as much. Minimum of the runs, milliseconds. --json FILE appends one JSON line for each row.
+Case 1, a cell of 16² to 128² again and again; case 2, one of 100² on a lattice, which the slides do not name:
+(u, v) = ((0, 90), (80, 35)), the last or the mean of what is not 0, as there; case 3, distances ≤ 15, of which they
+name neither size nor mask: 10240², one pixel in a hundred a site, or discs of a radius of 12. Each is compared with
+NumPy before it is timed; "fill" is NumPy writing as much. Minimum of the runs. --json FILE appends one JSON line for
+each row.
 
   PYTHONPATH=build/release/python python bench/stream_paper.py --json paper.jsonl
 """
@@ -61,12 +62,14 @@ def bounded(mask):
 def cases(side):
     """Name, raster, and what it is."""
     random = np.random.default_rng(1)
-    cell = random.random((CELL, CELL), np.float32)
-    cell[random.random((CELL, CELL)) < 0.5] = 0
-    times = -(-side // CELL)
-    yield "1: repeat", stream.array(cell).repeat(side, side), np.tile(cell, (times, times))[:side, :side]
+    for extent in (16, 32, 64, 128, CELL):
+        cell = random.random((extent, extent), np.float32)
+        cell[random.random((extent, extent)) < 0.5] = 0
+        times = -(-side // extent)
+        yield f"1: repeat {extent}", stream.array(cell).repeat(side, side), np.tile(cell, (times, times))[:side, :side]
     for blend in "last", "mean":
-        yield f"2: lattice, {blend}", stream.array(cell).lattice(U, V, side, side, blend=blend), lattice(cell, side, blend)
+        raster = stream.array(cell).lattice(U, V, side, side, blend=blend)
+        yield f"2: lattice, {blend}", raster, lattice(cell, side, blend)
     for name, mask in ("1 %", (random.random((side, side)) < 0.01).view(np.uint8)), ("discs", discs(side, random)):
         far, expected = stream.array(mask).distance(BOUND), bounded(mask)
         yield f"3: distance ≤ {BOUND}, {name}", far, expected
@@ -113,7 +116,8 @@ def main():
     print(f"{'case':>32} {'dtype':>8}  ms by threads (of processors)")
     for name, raster, expected in cases(options.side):
         row = measure(name, raster, expected, options)
-        print(f"{name:>32} {row['dtype']:>8}  " + "  ".join(f"{key}: {ms:.1f} ({row['processor_ms'][key]:.1f})" for key, ms in row["ms"].items()), flush=True)
+        times = [f"{key}: {ms:.1f} ({row['processor_ms'][key]:.1f})" for key, ms in row["ms"].items()]
+        print(f"{name:>32} {row['dtype']:>8}  {'  '.join(times)}", flush=True)
         if options.json:
             with open(options.json, "a", encoding="utf-8") as file:
                 file.write(json.dumps({**row, **about}) + "\n")

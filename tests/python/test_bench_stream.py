@@ -1,6 +1,7 @@
 """The benchmark of streams, in small: its rows are there, and its checks see what is wrong."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,16 +22,29 @@ def run(program, *arguments):
     return done.stdout
 
 
-def test_rows(tmp_path):
-    path = tmp_path / "rows.jsonl"
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    path = tmp_path_factory.mktemp("results") / "rows.jsonl"
     run("stream.py", "--quick", "--json", path)
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    return path
+
+
+def test_rows(results):
+    rows = [json.loads(line) for line in results.read_text().splitlines()]
     ours = [row for row in rows if row["name"] == "Fathom"]
     assert len(ours) == 7 + 5 + 1
     assert all(row["bytes"] == row["height"] * row["width"] and row["plan_bytes"] > 0 for row in ours)
     peers = {row["name"].split()[0] for row in rows} - {"Fathom"}
     assert peers == {name for name in stream_peers.PEERS if stream_peers.version_of(name)}
     assert all(row["differ"] == 0 for row in rows if row not in ours)
+
+
+def test_tables(results, tmp_path):
+    path = tmp_path / "paper.jsonl"
+    run("stream_paper.py", "--side", 300, "--repeat", 1, "--json", path)
+    lines = run("stream_tables.py", results, path).splitlines()
+    assert sum(line.startswith("| lattice") for line in lines) == 3
+    assert sum(line.startswith("| **Fathom**") for line in lines) == 5 * len({1, len(os.sched_getaffinity(0))})
 
 
 @pytest.fixture
@@ -44,7 +58,8 @@ def test_every_case_is_checked(ours):
     for case in cases:
         bench.check(ours, case, bench.Checked(case))
         root = list(case.nodes)[-1]
-        case.nodes["other"] = {"type": "math", "expression": "a > 127 ? a - 1 : a + 1", "dtype": "uint8", "children": [root]}
+        case.nodes["other"] = {"type": "math", "expression": "a > 127 ? a - 1 : a + 1", "dtype": "uint8",
+                               "children": [root]}
         with pytest.raises(SystemExit, match="not what they are by definition"):
             bench.check(ours, case, bench.Checked(case))
 
