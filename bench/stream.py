@@ -202,7 +202,7 @@ def show(row):
     if "underruns" in row:
         differ = (f" {row['underruns']} underruns, margin {row['least_margin'] or 0:.3g} s, {row['ring']} bands ahead; "
                   f"the reader waited {row['longest_wait'] * 1e3:.0f} ms")
-    print(f"{row['case']:>33} {row['height']:>6} × {row['width']:<7} {row['name']:>18} {row['seconds']:8.2f} "
+    print(f"{row['case']:>39} {row['height']:>6} × {row['width']:<7} {row['name']:>18} {row['seconds']:8.2f} "
           f"{row['processor']:8.2f} {row['rate']:7.0f} {row['processor_rate']:7.0f} {row['aim'] or '':>5} "
           f"{row['first']:7.2f} {row['most_bytes'] / 1e6:7.0f} {plan:>5}{'!' if over else ' '}{differ}", flush=True)
 
@@ -240,7 +240,7 @@ def main():
     options.processors = about["machine"]["processors"]
     print(f"{about['machine']['cpu']}, {options.processors} processors, {about['machine']['memory_gib']} GiB, "
           f"{about['date']}; MB/s by the clock, and of all processors' seconds")
-    print(f"{'raster':>33} {'':>16} {'':>18} {'seconds':>8} {'of cpus':>8} {'MB/s':>7} {'of cpus':>7} {'aim':>5} "
+    print(f"{'raster':>39} {'':>16} {'':>18} {'seconds':>8} {'of cpus':>8} {'MB/s':>7} {'of cpus':>7} {'aim':>5} "
           f"{'first s':>7} {'MB':>7} {'plan':>5}")
     with tempfile.TemporaryDirectory() as folder:
         ours = Ours(options.command, pathlib.Path(folder))

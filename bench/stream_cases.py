@@ -145,21 +145,25 @@ def wide_cases(scale):
     def case(name, height, width, nodes, expected, **more):
         return Case(name, height, width, nodes(height, width), expected, **more)
 
+    def distances_of(height, width, value, bound, **more):
+        share = f"{100 * (65536 - value) / 65536:.1g} %"
+        kind = f"distance ≤ {bound}" if bound else "exact distance"
+        return case(f"random {share}, {kind}, profile", height, width,
+                    lambda h, w: {**sparse(h, w, value), **deep(bound)}, bounded if bound else exact, **more)
+
     yield case("repeated, distance ≤ 15, profile", rows(16384), wide,
                lambda h, w: {**DOTS, **repeated(h, w, "cell"), **deep(BOUND)}, bounded, aim=800)
     yield case("lattice under random bits", rows(8192), wide, lambda h, w: lattice(h, w, noise_mask(h, w)),
                expected_lattice, aim=200)
     yield case("lattice under an outline", rows(1024), wide, lambda h, w: lattice(h, w, outline(h, w)),
                expected_lattice, aim=200)
-    yield case("random, distance ≤ 15, profile", rows(4096), wide, lambda h, w: {**sparse(h, w, 65000), **deep(BOUND)},
-               bounded)
-    yield case("random, exact distance, profile", rows(4096), wide, lambda h, w: {**sparse(h, w, 65534), **deep(None)},
-               exact, options=("--memory", "160MB"), aim=150, most=160)
+    yield distances_of(rows(4096), wide, 65000, BOUND)
+    narrow = {"options": ("--memory", "160MB"), "aim": 150, "most": 160}
     yield case("repeated, exact distance, profile", rows(4096), wide,
-               lambda h, w: {**rare, **repeated(h, w, "cell"), **deep(None)}, exact, options=("--memory", "160MB"),
-               aim=150, most=160)
-    yield case("random, exact distance, profile", rows(1024), wider, lambda h, w: {**sparse(h, w, 65534), **deep(None)},
-               exact, options=("--memory", "600MB"), aim=150, most=600)
+               lambda h, w: {**rare, **repeated(h, w, "cell"), **deep(None)}, exact, **narrow)
+    yield distances_of(rows(4096), wide, 65000, None, **narrow)
+    yield distances_of(rows(4096), wide, 65534, None, **narrow)
+    yield distances_of(rows(1024), wider, 65534, None, options=("--memory", "600MB"), aim=150, most=600)
 
 
 def square_cases(side, file_of):
@@ -178,8 +182,9 @@ def square_cases(side, file_of):
         ("lattice, mask", cut, expected_lattice, {"cell": texture, "mask": mask}),
         ("repeated, distance ≤ 15, profile", {"cell": read(dots), **repeated(side, side, "cell"), **deep(BOUND)},
          bounded, {"cell": dots}),
-        ("distance ≤ 15, profile", {"sites": read(dense), **deep(BOUND)}, bounded, {"sites": dense}),
-        ("exact distance, profile", {"sites": read(rare), **deep(None)}, exact, {"sites": rare}),
+        ("0.8 %, distance ≤ 15, profile", {"sites": read(dense), **deep(BOUND)}, bounded, {"sites": dense}),
+        ("0.8 %, exact distance, profile", {"sites": read(dense), **deep(None)}, exact, {"sites": dense}),
+        ("0.003 %, exact distance, profile", {"sites": read(rare), **deep(None)}, exact, {"sites": rare}),
     ]:
         yield Case(name, side, side, nodes, expected, files=files)
 

@@ -32,7 +32,7 @@ def results(tmp_path_factory):
 def test_rows(results):
     rows = [json.loads(line) for line in results.read_text().splitlines()]
     ours = [row for row in rows if row["name"] == "Fathom"]
-    assert len(ours) == 7 + 5 + 1
+    assert len(ours) == 8 + 6 + 1
     assert all(row["bytes"] == row["height"] * row["width"] and row["plan_bytes"] > 0 for row in ours)
     peers = {row["name"].split()[0] for row in rows} - {"Fathom"}
     assert peers == {name for name in stream_peers.PEERS if stream_peers.version_of(name)}
