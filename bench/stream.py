@@ -31,7 +31,16 @@ SIDE, WINDOWS = 32, 6  # of the parts that are checked
 RATE, STALL, BETWEEN = 10e6, 0.5, 7  # bytes a second; seconds that the machine stalls, and from one to the next
 
 
-class Checked(Sink):
+class Sum(Sink):
+    """A checksum."""
+
+    sum = 0
+
+    def take(self, at, piece, asked):
+        self.sum = zlib.crc32(piece, self.sum)
+
+
+class Checked(Sum):
     """A checksum, and what went by in some windows."""
 
     def __init__(self, case):
@@ -44,10 +53,9 @@ class Checked(Sink):
                         for y, x in corners]
         self.rows = [(y * case.width + window[2], row) for window, held in self.windows
                      for y, row in zip(range(window[0], window[1]), held)]
-        self.sum = 0
 
     def take(self, at, piece, asked):
-        self.sum = zlib.crc32(piece, self.sum)
+        super().take(at, piece, asked)
         for begin, row in self.rows:
             low, high = max(begin, at), min(begin + len(row), at + len(piece))
             if low < high:
@@ -76,7 +84,7 @@ class Compared(Sink):
         self.differ += int(np.count_nonzero(self.expected[at:at + len(piece)] != np.frombuffer(piece, np.uint8)))
 
 
-class Machine(Sink):
+class Paced(Sum):
     """Takes so many bytes a second, stalls now and then, and catches up; how long it had to wait for what was due."""
 
     def __init__(self):
@@ -84,6 +92,7 @@ class Machine(Sink):
 
     def take(self, at, piece, asked):
         now = time.perf_counter()
+        super().take(at, piece, asked)
         self.begun = self.begun or now
         self.longest = max(self.longest, now - max(asked, self.begun + at / RATE)) if at else 0.0
         if now - self.stalled > BETWEEN:
@@ -103,8 +112,8 @@ class Ours:
         if taken["bytes"] != case.bytes:
             sys.exit(f"{case.name}: {taken['bytes']} bytes came, not {case.bytes}")
         said = json.loads(taken.pop("said"))
-        return {**taken, "plan_bytes": said["memory_bytes"], **{key: said[key] for key in ("underruns", "least_margin",
-                                                                                          "ring") if key in said}}
+        paced = {key: said[key] for key in ("underruns", "least_margin", "ring") if key in said}
+        return {**taken, "plan_bytes": said["memory_bytes"], **paced}
 
     def file_of(self, name, nodes):
         """The path of an NPY file with the raster of the last node."""
@@ -146,10 +155,10 @@ def best(case, name, runs, processors):
             "processor": min(taken["processor"] for taken in runs), "runs": len(runs),
             "most_bytes": max(taken["most_bytes"] for taken in runs), "rate": case.bytes / fastest["seconds"] / 1e6,
             "processor_rate": case.bytes * processors / min(taken["processor"] for taken in runs) / 1e6,
-            "aim": case.aim, "most_aim": case.most}
+            "aim": case.aim}
 
 
-def repeated(call, options):
+def timed_runs(call, options):
     runs = [call()]
     while len(runs) < options.repeat and sum(taken["seconds"] for taken in runs) < options.budget:
         runs.append(call())
@@ -160,7 +169,7 @@ def wide(ours, options):
     for case in wide_cases(options.scale):
         if options.only in case.name:
             check(ours, case, Checked(case))
-            yield best(case, "Fathom", repeated(lambda case=case: ours.run(case), options), options.processors)
+            yield best(case, "Fathom", timed_runs(lambda case=case: ours.run(case), options), options.processors)
 
 
 def square(ours, options):
@@ -169,7 +178,7 @@ def square(ours, options):
             continue
         kept = Kept(case)
         check(ours, case, kept)
-        yield best(case, "Fathom", repeated(lambda case=case: ours.run(case), options), options.processors)
+        yield best(case, "Fathom", timed_runs(lambda case=case: ours.run(case), options), options.processors)
         work = json.dumps({"case": case.name, "height": case.height, "width": case.width, "files": case.files})
         for name in stream_peers.peers_of(case.name):
             version = name in options.peers and stream_peers.version_of(name)
@@ -179,7 +188,7 @@ def square(ours, options):
             compared = Compared(kept.all)
             runs = [run(command, work, compared)]
             if options.repeat > 1 and runs[0]["seconds"] < options.budget:
-                runs = repeated(lambda command=command, work=work: run(command, work), options)
+                runs = timed_runs(lambda command=command, work=work: run(command, work), options)
             row = best(case, f"{name} {version}", runs, options.processors)
             yield {**row, "differ": compared.differ / case.bytes}
 
@@ -188,11 +197,13 @@ def paced(ours, options):
     """A machine that takes a raster at its rate."""
     width = options.paced_width
     height = max(1, int(options.paced * RATE / width))
-    case = Case("a machine takes 10 MB/s", height, width, machine_case(height, width), None,
-                ("--min-rate", f"{RATE / 1e6:g}MB/s"))
-    taker = Machine()
-    row = best(case, "Fathom", [ours.run(case, taker)], options.processors)
-    yield {**row, "longest_wait": taker.longest}
+    case = Case("a machine takes 10 MB/s", height, width, machine_case(height, width), None)
+    taken, at_once = Paced(), Sum()
+    row = best(case, "Fathom", [ours.run(case, taken, ["--min-rate", f"{RATE / 1e6:g}MB/s"])], options.processors)
+    ours.run(case, at_once)
+    if taken.sum != at_once.sum:
+        sys.exit(f"{case.name}: not the bytes that come without it")
+    yield {**row, "longest_wait": taken.longest}
 
 
 def show(row):

@@ -119,7 +119,6 @@ class Case:
     expected: object  # of (case, pixels, window)
     options: tuple = ()
     aim: float | None = None  # MB/s
-    most: float | None = None  # MB of memory
     files: dict = dataclasses.field(default_factory=dict)  # what peers read
 
     @property
@@ -158,12 +157,12 @@ def wide_cases(scale):
     yield case("lattice under an outline", rows(1024), wide, lambda h, w: lattice(h, w, outline(h, w)),
                expected_lattice, aim=200)
     yield distances_of(rows(4096), wide, 65000, BOUND)
-    narrow = {"options": ("--memory", "160MB"), "aim": 150, "most": 160}
+    narrow = {"options": ("--memory", "160MB"), "aim": 150}
     yield case("repeated, exact distance, profile", rows(4096), wide,
                lambda h, w: {**rare, **repeated(h, w, "cell"), **deep(None)}, exact, **narrow)
     yield distances_of(rows(4096), wide, 65000, None, **narrow)
     yield distances_of(rows(4096), wide, 65534, None, **narrow)
-    yield distances_of(rows(1024), wider, 65534, None, options=("--memory", "600MB"), aim=150, most=600)
+    yield distances_of(rows(1024), wider, 65534, None, options=("--memory", "600MB"), aim=150)
 
 
 def square_cases(side, file_of):

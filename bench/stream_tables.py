@@ -90,7 +90,7 @@ def main():
     for row in found.values():
         if "ring" in row:
             print(f"{row['case']}: {row['bytes']:,} pixels in {row['seconds']:.1f} s, {row['underruns']} underruns, "
-                  f"least margin {row['least_margin']:.2g} s, {row['ring']} bands ahead, "
+                  f"least margin {row['least_margin'] or float('inf'):.2g} s, {row['ring']} bands ahead, "
                   f"{digits(row['most_bytes'] / 1e6)} MB\n")
     memory = {row["case"]: row for row in found.values() if "ms" in row}
     if memory:
