@@ -2,11 +2,11 @@
 """Rasters that are never stored, from `fathom stream` through a pipe, beside libvips, NumPy, OpenCV and SciPy.
 
 Wide rasters are ours alone. Squares, whose cells and masks are files, are made by the peers that are installed, too
-(libvips: `pip install pyvips[binary]`), in the same run and through the same kind of pipe. Then a machine takes 10
-MB/s, and stalls now and then. Each result is checked before it is timed: parts by definition in NumPy, all of it with one
-thread and other tiles; peers' pixels are compared with ours. The reader of the pipe counts on the same processors.
-MB of memory are anonymous, at most, beyond those of the start; "!" where that is more than the plan said, and 5 %.
-Prints a table; --json FILE appends one JSON line for each row.
+(libvips: `pip install pyvips[binary]`), in the same run and through the same kind of pipe. Then a machine takes
+10 MB/s, and stalls now and then. Each result is checked before it is timed: parts by definition in NumPy, all of it
+with one thread and other tiles; peers' pixels are compared with ours. The reader of the pipe counts on the same
+processors. MB of memory are anonymous, at most, beyond those of the start; "!" where that is more than the plan said,
+and 5 %. Prints a table; --json FILE appends one JSON line for each row.
 
   cmake --preset release && cmake --build --preset release
   PYTHONPATH=build/release/python python bench/stream.py --json stream.jsonl
@@ -196,7 +196,7 @@ def square(ours, options):
 def paced(ours, options):
     """A machine that takes a raster at its rate."""
     width = options.paced_width
-    height = max(1, int(options.paced * RATE / width))
+    height = int(-(-options.paced * RATE // width))
     case = Case("a machine takes 10 MB/s", height, width, machine_case(height, width), None)
     taken, at_once = Paced(), Sum()
     row = best(case, "Fathom", [ours.run(case, taken, ["--min-rate", f"{RATE / 1e6:g}MB/s"])], options.processors)
