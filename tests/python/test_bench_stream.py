@@ -25,14 +25,15 @@ def run(program, *arguments):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     path = tmp_path_factory.mktemp("results") / "rows.jsonl"
-    run("stream.py", "--quick", "--json", path)
+    for only in "lattice", "0.003 %":
+        run("stream.py", "--quick", "--only", only, "--json", path)
     return path
 
 
 def test_rows(results):
     rows = [json.loads(line) for line in results.read_text().splitlines()]
     ours = [row for row in rows if row["name"] == "Fathom"]
-    assert len(ours) == 8 + 6 + 1
+    assert len(ours) == 2 * (2 + 1 + 1)
     assert all(row["bytes"] == row["height"] * row["width"] and row["plan_bytes"] > 0 for row in ours)
     peers = {row["name"].split()[0] for row in rows} - {"Fathom"}
     assert peers == {name for name in stream_peers.PEERS if stream_peers.version_of(name)}
@@ -43,7 +44,7 @@ def test_tables(results, tmp_path):
     path = tmp_path / "paper.jsonl"
     run("stream_paper.py", "--side", 300, "--repeat", 1, "--json", path)
     lines = run("stream_tables.py", results, path).splitlines()
-    assert sum(line.startswith("| lattice") for line in lines) == 3
+    assert sum(line.startswith(("| lattice", "| random")) for line in lines) == 5
     assert sum(line.startswith("| **Fathom**") for line in lines) == 5 * len({1, len(os.sched_getaffinity(0))})
 
 
