@@ -36,12 +36,13 @@ def size(row):
     return f"{row['height']:,} × {row['width']:,}"
 
 
-def wide(rows):
+def wide(rows, busy):
     """Ours alone: rates, and memory beside the plan."""
-    yield "raster", "pixels", "MB/s", "of two processors", "first byte, s", "memory, MB", "plan, MB"
+    rates = ["MB/s of two processors"] if busy else ["MB/s", "first byte, s"]
+    yield "raster", "pixels", *rates, "memory, MB", "plan, MB"
     for row in rows:
-        yield (row["case"], size(row), digits(row["rate"]), digits(row["processor_rate"]), f"{row['first']:.2f}",
-               digits(row["most_bytes"] / 1e6), digits(row["plan_bytes"] / 1e6))
+        rates = [digits(row["processor_rate"])] if busy else [digits(row["rate"]), f"{row['first']:.2f}"]
+        yield row["case"], size(row), *rates, digits(row["most_bytes"] / 1e6), digits(row["plan_bytes"] / 1e6)
 
 
 def square(rows, seconds):
@@ -95,7 +96,7 @@ def main():
     streams = [row for row in found.values() if "rate" in row and "ring" not in row]
     squares = [row for row in streams if row["height"] == row["width"]]
     if streams:
-        print(table(*wide([row for row in streams if row not in squares])),
+        print(table(*wide([row for row in streams if row not in squares], options.busy)),
               table(*square(squares, "processor" if options.busy else "seconds")), sep="\n")
     for row in found.values():
         if "ring" in row:
