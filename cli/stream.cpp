@@ -293,12 +293,12 @@ class StreamWork {
     const double height = static_cast<double>(output_.region.height()),
                  share = static_cast<double>(run_.rows_done) / height;
     progress_.begin("streaming", output_.bytes(), share);
-    run_.taken = [&](std::int64_t band, std::uint32_t checksum) {
+    run_.taken = [&](std::int64_t band, std::span<const std::byte> rows) {
       progress_.advance(std::min(1.0, static_cast<double>((band + 1) * plan.band.height) / height));
       if (!journal_) return;
       if (!holds_) hold_signals("the same command goes on from here");
       holds_ = true;
-      journal_->add(band, checksum);
+      journal_->add(band, stream::crc32c(0, rows));
       save(*sink);
     };
     if (journal_) run_.pausing = [&] { save(*sink); };

@@ -231,7 +231,7 @@ int verify_journal(const std::string& output, const std::string& journal, bool j
     const AnyView part(rows.data(), dtype, {y1 - y, shape[1]});
     source->read({y, 0, y1, shape[1]}, part);
     const std::size_t bytes = static_cast<std::size_t>(element_count(part.shape())) * size_of(dtype);
-    if (stream::crc32c(0, rows.data(), bytes) != contents.bands[k]) bad.push_back(k);
+    if (stream::crc32c(0, {rows.data(), bytes}) != contents.bands[k]) bad.push_back(k);
   }
   if (json)
     print_line({{"operation", "verify"}, {"path", output}, {"journal", journal}, {"bands", bands}, {"different", bad}});

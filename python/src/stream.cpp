@@ -86,7 +86,7 @@ class ArraySource final : public RasterSource {
   std::string fingerprint() const override {
     std::uint32_t sum = 0;
     for (std::int64_t y = 0; y < height(); ++y)
-      sum = stream::crc32c(sum, view_.data() + y * row_bytes(), static_cast<std::size_t>(width()) * size_of(dtype()));
+      sum = stream::crc32c(sum, {view_.data() + y * row_bytes(), static_cast<std::size_t>(width()) * size_of(dtype())});
     return to_string(view_.shape()) + ' ' + std::string(name_of(dtype())) + ' ' + std::to_string(sum);
   }
 
@@ -374,7 +374,7 @@ void write(const Graph& graph, const std::string& path, std::optional<std::size_
     stream::Evaluator evaluator(graph.root, options);
     stream::RunOptions run;
     run.ring = options.bands;
-    run.taken = [&](std::int64_t, std::uint32_t) { rows += evaluator.plan().band.height; };
+    run.taken = [&](std::int64_t, std::span<const std::byte>) { rows += evaluator.plan().band.height; };
     stream::run(evaluator, *sink, run);
     file.commit();
   });

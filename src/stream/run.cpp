@@ -99,10 +99,11 @@ class Writer {
         pace();
         judge(*slot, waited);
         const AnyConstView rows(slot->memory.data(), slot->memory.dtype(), {slot->rows, width_});
-        const std::size_t bytes = static_cast<std::size_t>(slot->rows * width_) * fathom::size_of(rows.dtype());
         sink_.write(rows);
-        if (options_.taken) options_.taken(slot->band, crc32c(0, rows.data(), bytes));
-        report_.bytes += static_cast<std::int64_t>(bytes);
+        const std::span<const std::byte> bytes(
+            rows.data(), static_cast<std::size_t>(slot->rows * width_) * fathom::size_of(rows.dtype()));
+        if (options_.taken) options_.taken(slot->band, bytes);
+        report_.bytes += static_cast<std::int64_t>(bytes.size());
         ring_.written();
       }
     } catch (...) {
@@ -198,7 +199,7 @@ RunReport run(Evaluator& evaluator, RasterSink& sink, const RunOptions& options)
   return report;
 }
 
-std::uint32_t crc32c(std::uint32_t before, const std::byte* data, std::size_t bytes) {
+std::uint32_t crc32c(std::uint32_t before, std::span<const std::byte> data) {
   using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
   static const Tables tables = [] {  // eight bytes at a time: Kounavis & Berry 2005
     Tables made{};
@@ -213,7 +214,8 @@ std::uint32_t crc32c(std::uint32_t before, const std::byte* data, std::size_t by
     return made;
   }();
   std::uint32_t sum = ~before;
-  const auto* at = reinterpret_cast<const std::uint8_t*>(data);
+  const auto* at = reinterpret_cast<const std::uint8_t*>(data.data());
+  std::size_t bytes = data.size();
   for (; bytes >= 8; bytes -= 8, at += 8) {
     const std::uint32_t low = sum ^ (at[0] | at[1] << 8 | at[2] << 16 | static_cast<std::uint32_t>(at[3]) << 24);
     sum = tables[7][low & 255] ^ tables[6][low >> 8 & 255] ^ tables[5][low >> 16 & 255] ^ tables[4][low >> 24] ^

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "fathom/core/raster.h"
 #include "fathom/stream/evaluator.h"
@@ -20,9 +21,8 @@ struct RunOptions {
   /// none.
   double min_rate = 0;
   std::int64_t rows_done = 0;  ///< rows of the region that the sink has already: a multiple of the plan's band
-  /// Called after the sink took a band: its number, and its rows' checksum (CRC-32C). On the sink's thread, one at a
-  /// time.
-  std::function<void(std::int64_t band, std::uint32_t checksum)> taken;
+  /// Called after the sink took a band: its number, and its rows. On the sink's thread, one at a time.
+  std::function<void(std::int64_t band, std::span<const std::byte> rows)> taken;
   /// Called there some times a second while the sink waits for its rate; may throw.
   std::function<void()> pausing;
 };
@@ -42,6 +42,6 @@ struct RunReport {
 RunReport run(Evaluator& evaluator, RasterSink& sink, const RunOptions& options = {});
 
 /// CRC-32C (Castagnoli) of bytes, going on from that of those before.
-std::uint32_t crc32c(std::uint32_t before, const std::byte* data, std::size_t bytes);
+std::uint32_t crc32c(std::uint32_t before, std::span<const std::byte> data);
 
 }  // namespace fathom::stream
