@@ -54,6 +54,8 @@ constexpr const char* kExamples = R"(Examples:
       whether the file still has the bytes that were computed
   fathom stream coat.json -o - --format raw --order serpentine --min-rate 10MB/s | machine
       as a stream; the report says whether the machine ever had to wait
+  fathom stream coat.json -o - --format raw --journal coat.journal --ack 3 3< acks | machine > acks
+      the machine tells how many bytes it has; after a crash the same command goes on there
 
 Exit codes: 0 done, 1 verify found differences, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
