@@ -54,6 +54,8 @@ constexpr const char* kExamples = R"(Examples:
       whether the file still has the bytes that were computed
   fathom stream coat.json -o - --format raw --order serpentine --min-rate 10MB/s | machine
       as a stream; the report says whether the machine ever had to wait
+  fathom stream coat.json -o - --format raw --journal coat.journal --ack 3 3< acks | machine > acks
+      the machine tells how many bytes it has; after a crash the same command goes on there
 
 Exit codes: 0 done, 1 verify found differences, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
@@ -118,7 +120,7 @@ class StreamWork {
   void run() {
     if (!arguments_.preview.empty()) draw();
     if (!output_.path.empty()) stream();
-    if (!acknowledgements_) files_.commit();
+    files_.commit();
     progress_.end();
     print();
   }
@@ -255,7 +257,7 @@ class StreamWork {
     if (journal_) run_.rows_done = std::min(run_.rows_done, done);  // it has no gaps
     if (journal_ && !ack_) journal_->cut(static_cast<std::size_t>((run_.rows_done + band - 1) / band));
     if (!resume_at_ && begin > 0) print_message(fmt::format("the stream goes on at byte {}", begin));
-    io::AtomicFile& file = files_.add(output_.path);
+    io::AtomicFile& file = *(pipe_ = &files_.add(output_.path));
     auto sink = begin > 0 ? rest_of_stream(file, output_, run_.rows_done, begin)
                           : io::create_raster(file, output_.dtype, height, output_.region.width(), output_.options);
     if (!ack_) return sink;
@@ -323,12 +325,12 @@ class StreamWork {
 
   /// The reader sees the end of the pipe, and then has the last word.
   void await_acknowledgements() {
-    files_.commit();
-    const int descriptor = output_.path == "-" ? STDOUT_FILENO : io::descriptor_of(output_.path).value_or(-1);
-    if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); descriptor >= 0 && nowhere >= 0) {
-      dup2(nowhere, descriptor);
-      close(nowhere);
-    }
+    pipe_->prepare();
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC),
+              named = output_.path == "-" ? STDOUT_FILENO : io::descriptor_of(output_.path).value_or(-1);
+    for (const int descriptor : {fileno(pipe_->stream()), named})
+      if (descriptor >= 0 && nowhere >= 0) dup2(nowhere, descriptor);
+    if (nowhere >= 0) close(nowhere);
     acknowledgements_->wait([&] {
       if (signal_waits()) leave();
     });
@@ -403,6 +405,7 @@ class StreamWork {
   double packing_ = 1;  ///< bytes that are computed for one that is written
   std::optional<std::int64_t> resume_at_;
   std::optional<int> ack_;  ///< descriptor
+  io::AtomicFile* pipe_ = nullptr;
   std::optional<Journal> journal_;
   bool holds_ = false;  ///< signals
   PendingFiles files_;

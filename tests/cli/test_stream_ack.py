@@ -133,6 +133,32 @@ def test_the_reader_has_the_last_word(surface):
     assert machine.take(-1) == b"" and machine.end() == 0
 
 
+def test_a_signal_ends_the_wait(surface):
+    machine = Machine(surface)
+    assert machine.take(-1) == surface.expected
+    machine.tell("17\n")
+    machine.process.send_signal(signal.SIGTERM)
+    assert machine.process.wait(30) == 143 and acknowledged(surface) == 17
+    machine.end()
+    assert machine.error == b"fathom: interrupted; the same command goes on from here\n"
+
+
+@pytest.mark.parametrize("output", ["pipe", "/dev/fd/1"])
+def test_other_pipes(surface, output):
+    """What is no `-` ends, too, before the reader has the last word."""
+    os.mkfifo(surface.directory / "pipe")
+    os.mkfifo(surface.directory / "acks")
+    done = subprocess.run(["bash", "-c", f"""
+        "$1" stream graph.json -o {output} --format raw --journal j --ack 3 --preview p.png --quiet 3< acks \
+            {"" if output == "pipe" else "> pipe"} &
+        exec 4> acks
+        cat pipe | wc -c | tr -d ' ' >&4
+        exec 4>&-
+        wait $!""", "-", surface.command], cwd=surface.directory, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert acknowledged(surface) == len(surface.expected) and (surface.directory / "p.png").exists()
+
+
 def test_readers_that_tell_often_never_wait(surface):
     """More lines than a pipe holds, before anything is read."""
     machine = Machine(surface)
