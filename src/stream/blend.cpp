@@ -18,7 +18,7 @@ constexpr std::int64_t kChunk = 256;  ///< pixels of a row that are blended at o
 }  // namespace
 
 Blending stated(Blending blending, std::optional<double> usual) {
-  if (blending.transparent && std::isnan(*blending.transparent)) blending.transparent = usual;
+  if (!blending.transparent.is_stated) blending.transparent = usual;
   return blending;
 }
 

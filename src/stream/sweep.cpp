@@ -89,7 +89,8 @@ Size SweepShape::part() const { return {std::min(height, kPartRows), std::min(wi
 class Sweep::Row {
  public:
   static std::size_t bytes(std::int64_t width) {
-    return static_cast<std::size_t>(width) * (2 * sizeof(std::uint16_t) + 2 * sizeof(std::int32_t));
+    return static_cast<std::size_t>(width) *
+           (2 * sizeof(std::uint16_t) + 2 * sizeof(std::int32_t) + sizeof(std::int64_t));
   }
 
   explicit Row(std::int64_t width)
@@ -97,7 +98,8 @@ class Sweep::Row {
         squared_(static_cast<std::size_t>(width + 2 * cpu::kRowPadding), cpu::kNotNear),
         least_(static_cast<std::size_t>(width + cpu::kRowPadding)),
         sites_(static_cast<std::size_t>(width)),
-        starts_(static_cast<std::size_t>(width)) {}
+        starts_(static_cast<std::size_t>(width)),
+        heights_(static_cast<std::size_t>(width)) {}
 
   /// Squares along the columns.
   std::uint16_t* squared() { return squared_.data() + cpu::kRowPadding; }
@@ -109,18 +111,14 @@ class Sweep::Row {
   template <class Along>
   void envelope(const Along& along, double unit, float* out) {
     std::int64_t top = -1;
-    const auto height = [&](std::int64_t u) {
-      const std::int64_t g = along(u);
-      return g * g;
-    };
     for (std::int64_t u = 0; u < width_; ++u) {
-      if (along(u) < 0) continue;
-      const std::int64_t h = height(u);
+      const std::int64_t g = along(u), h = g * g;
+      if (g < 0) continue;
       std::int64_t start = 0;
       for (; top >= 0; --top) {
         const std::int64_t i = sites_[static_cast<std::size_t>(top)];
         // From x = start on u is nearer than i, of equally near ones i.
-        const std::int64_t above = u * u - i * i + h - height(i), wide = 2 * (u - i);
+        const std::int64_t above = u * u - i * i + h - heights_[static_cast<std::size_t>(top)], wide = 2 * (u - i);
         start = above < 0 ? 0 : above / wide + 1;
         if (start > starts_[static_cast<std::size_t>(top)]) break;
       }
@@ -128,16 +126,28 @@ class Sweep::Row {
       if (start >= width_) continue;
       ++top;
       sites_[static_cast<std::size_t>(top)] = static_cast<std::int32_t>(u);
+      heights_[static_cast<std::size_t>(top)] = h;
       starts_[static_cast<std::size_t>(top)] = static_cast<std::int32_t>(start);
     }
     if (top < 0) {
       std::fill_n(out, width_, INFINITY);
       return;
     }
-    for (std::int64_t x = width_ - 1; x >= 0; --x) {
-      const std::int64_t u = sites_[static_cast<std::size_t>(top)];
-      out[x] = distance_from_squared<float>(static_cast<std::uint64_t>((x - u) * (x - u) + height(u)), unit);
-      if (x == starts_[static_cast<std::size_t>(top)]) --top;
+    for (std::int64_t end = width_; top >= 0; --top) {
+      const std::int64_t u = sites_[static_cast<std::size_t>(top)], h = heights_[static_cast<std::size_t>(top)],
+                         start = starts_[static_cast<std::size_t>(top)], wide = std::max(u - start, end - 1 - u);
+      if (static_cast<std::uint64_t>(wide * wide + h) <= kExactInDouble) {  // in vectors, with the same results
+        const auto from = static_cast<std::int32_t>(u);
+        const double height = static_cast<double>(h);
+        for (auto x = static_cast<std::int32_t>(start); x < static_cast<std::int32_t>(end); ++x) {
+          const double across = x - from;
+          out[x] = static_cast<float>(std::sqrt(across * across + height) * unit);
+        }
+      } else {
+        for (std::int64_t x = start; x < end; ++x)
+          out[x] = distance_from_squared<float>(static_cast<std::uint64_t>((x - u) * (x - u) + h), unit);
+      }
+      end = start;
     }
   }
 
@@ -145,6 +155,7 @@ class Sweep::Row {
   std::int64_t width_;
   std::vector<std::uint16_t> squared_, least_;
   std::vector<std::int32_t> sites_, starts_;
+  std::vector<std::int64_t> heights_;
 };
 
 /// Records of one size in a file without a name.

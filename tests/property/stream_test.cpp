@@ -152,10 +152,10 @@ TEST(Stream, SweepsAboveSweepsHoldSomeRows) {
   const auto beyond = [](const NodeRef& far) { return stream::threshold(far, 20, true); };
   const NodeRef wide = stream::exact_distance(beyond(stream::exact_distance(noise(20000, 20000))));
   EXPECT_LE(Evaluator(wide, options_of({}, 2)).plan().bytes(), 150'000'000u);
-  const NodeRef first = stream::exact_distance(noise(1500, 4300)), second = stream::exact_distance(beyond(first));
+  const NodeRef first = stream::exact_distance(noise(700, 4300)), second = stream::exact_distance(beyond(first));
   for (const NodeRef& mask :
        {beyond(first), beyond(second), beyond(stream::flip(first, true, false)), beyond(stream::rotate(second, 1)),
-        stream::repeat(beyond(stream::exact_distance(noise(300, 500))), 1700, 1100), noise(900, 20)}) {
+        stream::repeat(beyond(stream::exact_distance(noise(300, 500))), 700, 1100), noise(900, 20)}) {
     const Array expected = exact_distance_of(Evaluator(mask, options_of({}, 2)).compute(mask->whole()));
     const NodeRef far = stream::exact_distance(mask);
     Evaluator evaluator(far, options_of({}, 2));

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,14 +45,21 @@ enum class Blend {
   mean,  ///< of integers by a 64-bit sum, rounded half up; of floats in double
 };
 
+/// The value of pixels that cover nothing; none: all cover. Not stated: of a lattice without a mask 0, else none.
+struct Transparent : std::optional<double> {
+  Transparent() = default;
+  Transparent(std::optional<double> value) : std::optional<double>(value), is_stated(true) {}
+  Transparent(double value) : Transparent(std::optional(value)) {}
+  Transparent(std::nullopt_t) : is_stated(true) {}
+
+  bool is_stated = false;
+};
+
 /// Outside all copies pixels are the background. A copy covers the pixels of its rectangle where its mask is not 0, if
 /// it has one, and whose value is not `transparent`, if one is stated.
 struct Blending {
-  /// Not stated: of a lattice without a mask 0, else none.
-  static constexpr double kUsual = std::numeric_limits<double>::quiet_NaN();
-
   Blend blend = Blend::last;
-  std::optional<double> transparent = kUsual;  ///< none: all are covered
+  Transparent transparent = {};
   double background = 0;
 };
 
