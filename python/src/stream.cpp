@@ -244,6 +244,9 @@ nb::dict dict_of(const stream::Plan::Entry& entry) {
 
 nb::dict dict_of(const stream::Plan& plan) {
   nb::dict of;
+  const stream::Estimate estimate = stream::estimate(plan);
+  of["seconds"] = estimate.seconds;
+  of["first_seconds"] = estimate.first_seconds;
   nb::list entries;
   for (const stream::Plan::Entry& entry : plan.entries) entries.append(dict_of(entry));
   of["entries"] = entries;
@@ -253,9 +256,6 @@ nb::dict dict_of(const stream::Plan& plan) {
   of["threads"] = plan.threads;
   of["bytes"] = plan.bytes();
   of["disk_bytes"] = plan.disk_bytes;
-  const stream::Estimate estimate = stream::estimate(plan);
-  of["seconds"] = estimate.seconds;
-  of["first_seconds"] = estimate.first_seconds;
   const std::pair<const char*, std::size_t> parts[] = {
       {"scratch_bytes", plan.scratch_bytes}, {"cell_bytes", plan.cell_bytes}, {"sweep_bytes", plan.sweep_bytes},
       {"source_bytes", plan.source_bytes},   {"band_bytes", plan.band_bytes}, {"pool_bytes", plan.pool_bytes}};
