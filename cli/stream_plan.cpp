@@ -151,12 +151,13 @@ Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan
   Json memory = {{"total", plan.bytes()}};
   for (const auto& [name, bytes] : memory_parts(plan)) memory[name] = bytes;
   const stream::Node& root = *plan.entries.back().node;
-  const Rates guess = guess_of(arguments, plan, output, ring);
+  const Rates rates = guess_of(arguments, plan, output, ring);
+  const Json guess = {
+      {"seconds", rates.seconds}, {"first_seconds", rates.first_seconds}, {"bytes_per_second", rates.rate}};
   return {{"operation", "plan"},
           {"verb", "stream"},
           {"graph", arguments.words.back()},
-          {"guess",
-           {{"seconds", guess.seconds}, {"first_seconds", guess.first_seconds}, {"bytes_per_second", guess.rate}}},
+          {"guess", guess},
           {"ring", ring},
           {"shape", to_json(root.whole().shape())},
           {"dtype", fathom::name_of(root.dtype())},
