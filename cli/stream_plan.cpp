@@ -154,29 +154,29 @@ Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan
   Json memory = {{"total", plan.bytes()}};
   for (const auto& [name, bytes] : memory_parts(plan)) memory[name] = bytes;
   const stream::Node& root = *plan.entries.back().node;
-  const Rates guess = guess_of(arguments, plan, output, ring);
-  return {
-      {"operation", "plan"},
-      {"verb", "stream"},
-      {"graph", arguments.words.back()},
-      {"shape", to_json(root.whole().shape())},
-      {"dtype", fathom::name_of(root.dtype())},
-      {"pixel", root.pixel().size},
-      {"unit", text_or_null(root.pixel().unit)},
-      {"nodes", nodes},
-      {"region", {plan.region.y0, plan.region.y1, plan.region.x0, plan.region.x1}},
-      {"bands", plan.bands},
-      {"band_rows", plan.band.height},
-      {"threads", plan.threads},
-      {"memory_bytes", memory},
-      {"disk_bytes", plan.disk_bytes},
-      {"device", plan.device.empty() ? Json(nullptr) : Json({{"name", plan.device}, {"bytes", plan.device_bytes}})},
-      {"ring", ring},
-      {"guess", {{"seconds", guess.seconds}, {"first_seconds", guess.first_seconds}, {"bytes_per_second", guess.rate}}},
-      {"output", output.path.empty() ? Json(nullptr)
-                                     : Json({{"path", output.path},
-                                             {"format", output.format_name()},
-                                             {"bytes", output.row_bytes() * output.region.height()}})}};
+  const Rates rates = guess_of(arguments, plan, output, ring);
+  const Json guess = {
+      {"seconds", rates.seconds}, {"first_seconds", rates.first_seconds}, {"bytes_per_second", rates.rate}};
+  return {{"operation", "plan"},
+          {"verb", "stream"},
+          {"graph", arguments.words.back()},
+          {"guess", guess},
+          {"ring", ring},
+          {"shape", to_json(root.whole().shape())},
+          {"dtype", fathom::name_of(root.dtype())},
+          {"pixel", root.pixel().size},
+          {"unit", text_or_null(root.pixel().unit)},
+          {"nodes", nodes},
+          {"region", {plan.region.y0, plan.region.y1, plan.region.x0, plan.region.x1}},
+          {"bands", plan.bands},
+          {"band_rows", plan.band.height},
+          {"threads", plan.threads},
+          {"memory_bytes", memory},
+          {"disk_bytes", plan.disk_bytes},
+          {"output", output.path.empty() ? Json(nullptr)
+                                         : Json({{"path", output.path},
+                                                 {"format", output.format_name()},
+                                                 {"bytes", output.row_bytes() * output.region.height()}})}};
 }
 
 bool sweeps(const stream::Plan& plan) {

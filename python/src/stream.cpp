@@ -245,6 +245,9 @@ nb::dict dict_of(const stream::Plan::Entry& entry) {
 
 nb::dict dict_of(const stream::Plan& plan) {
   nb::dict of;
+  const stream::Estimate estimate = stream::estimate(plan);
+  of["seconds"] = estimate.seconds;
+  of["first_seconds"] = estimate.first_seconds;
   nb::list entries;
   for (const stream::Plan::Entry& entry : plan.entries) entries.append(dict_of(entry));
   of["entries"] = entries;
@@ -254,9 +257,6 @@ nb::dict dict_of(const stream::Plan& plan) {
   of["threads"] = plan.threads;
   of["bytes"] = plan.bytes();
   of["disk_bytes"] = plan.disk_bytes;
-  const stream::Estimate estimate = stream::estimate(plan);
-  of["seconds"] = estimate.seconds;
-  of["first_seconds"] = estimate.first_seconds;
   of["device"] = plan.device;
   of["device_bytes"] = plan.device_bytes;
   const std::pair<const char*, std::size_t> parts[] = {
