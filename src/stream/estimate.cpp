@@ -128,7 +128,7 @@ Estimate estimate(const Plan& plan) {
     if (entry.cell || entry.pooled || entry.sweeps) take(kCopy, asked[k]);
     const Asked made = made_of(entry, asked[k]);
     take(cost(node, facts), made);
-    const bool twice = entry.sweeps && plan.disk_bytes > 0;  // its mask is read, first from the bottom
+    const bool early_mask = entry.sweeps && plan.disk_bytes > 0, twice = early_mask && !entry.spools;
     const bool copies = node.type() == "lattice" || node.type() == "place";
     for (std::size_t child = 0; child < entry.children.size(); ++child) {
       Asked& to = asked[entry.children[child]];
@@ -136,7 +136,7 @@ Estimate estimate(const Plan& plan) {
       const double share =
           copies ? coverage(node, facts) / static_cast<double>(entry.children.size()) : area(need) / area(made.tile);
       to.pixels += (twice ? 2 : 1) * share * made.pixels;
-      to.early += share * (twice ? made.pixels + made.early : made.early);
+      to.early += share * (early_mask ? made.pixels + (twice ? made.early : 0) : made.early);
       to.passes = std::max(to.passes, (twice ? 2 : 1) * made.passes);
       to.part = around(to.part, entry.sweeps ? node.children()[child].node->whole() : node.need(child, made.part));
       if (area(need) > area(to.tile)) to.tile = need;
