@@ -77,7 +77,7 @@ class Computed:
             raise IndexError(f"a raster has 2 axes, but {len(keys)} were indexed")
         spans = [_span(k, extent) for k, extent in zip((*keys, *[slice(None)] * (2 - len(keys))), self.shape)]
         (y0, y1, one_row), (x0, x1, one_column) = spans
-        part = self.compute(y0, x0, y1, x1)
+        part: Array = self.compute(y0, x0, y1, x1)
         return part[0 if one_row else slice(None), 0 if one_column else slice(None)]
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
