@@ -1,6 +1,6 @@
-// z = f(d). Distances between pixels are roots of integers: f is evaluated once for each up to the bound, and of the first
-// 65,536 at most; a pixel's value is looked up by its square. What is no such root is evaluated by itself, to the same
-// value.
+// z = f(d). Distances between pixels are roots of integers: f is evaluated once for each up to the bound, of the first
+// 65,536 at most, and a pixel's value is looked up by its square. What is no such root is evaluated by itself, to the
+// same value.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -319,8 +319,8 @@ void Sweep::sweep_up() {
   }
 }
 
-/// The first sites at y or below where the mask repeats itself, from one period of it in its first rows. A period below,
-/// a column goes on as another one, `skew` to the left: along such a cycle of columns the next site is carried backwards.
+/// The first sites at y or below where the mask repeats itself, from one period of it in its first rows. A period
+/// below, a column goes on as another one, `skew` to the left: along such a cycle the next site is carried backwards.
 void Sweep::look_ahead(std::int64_t y) {
   const auto& [height, width, skew, region] = *shape_.period;
   std::fill(behind_block_.begin(), behind_block_.end(), kNone);

@@ -4,12 +4,14 @@
 // The mask is read once from the bottom to the top: for each block of rows a carry is put aside, the first site of each
 // column below it. Then it is read a second time from the top, a block at a time, as bits; carries from above and below
 // give every row its distances along the columns, and each row is completed by itself: where sites are near by looking
-// around, else by the lower envelope of parabolas. Where the whole mask repeats itself, the first sites below a block are
-// found within one period below it instead: it is read once, nothing is put aside, and the first rows are there at once.
-// Where the mask depends on rows of another sweep, it is computed once from the top, and read as bits from a file.
+// around, else by the lower envelope of parabolas.
+//
+// Where the whole mask repeats itself, the first sites below a block are found within one period instead: the mask is
+// read once, nothing is put aside, and the first rows are there at once. Where the mask depends on rows of another
+// sweep, it is computed once from the top, and then read as bits from a file.
 //
 // Source: Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012 (two passes, envelopes). Departs in the carries.
-// Cost: O(pixels); the mask is computed twice. Disk: 4 bytes a column and block.
+// Cost: O(pixels); the mask is computed twice. Disk: 4 bytes a column and block; a bit a pixel above another sweep.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ struct Plan {
     bool pooled = false;                ///< its tiles are kept for those that need them again
     std::optional<Period> cell;         ///< it repeats itself: this is computed once, and copied
     bool sweeps = false;                ///< computed in rows, from the first to the last
-    bool spools = false;                ///< so is its mask, which is therefore computed once, from the top, into a file of bits
+    bool spools = false;                ///< so is what its mask depends on: it goes into a file of bits
     bool holds_all = false;             ///< of what sweeps: all rows, since a mask needs them in another order
     bool on_device = false;             ///< computed there
   };
