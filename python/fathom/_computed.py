@@ -142,7 +142,8 @@ class Computed:
         shape = y1 - y0, x1 - x0
         if out is not None and lies_on_cuda(out, "out"):
             there = CudaInput.of_values(out, "out", stream)
-            return there.compute((y0, x0, y1, x1), self._computer(memory, threads, backend, there.device), out, self.dtype)
+            computer = self._computer(memory, threads, backend, there.device)
+            return there.compute((y0, x0, y1, x1), computer, out, self.dtype)
         if out is None:
             out = np.empty(shape, self.dtype)
         elif out.shape != shape or out.dtype != self.dtype or (out.size and out.strides[1] != out.itemsize):
@@ -264,7 +265,7 @@ class Computed:
     def _computer(
         self, memory: Memory, threads: int | None, backend: str | None = None, device: int | None = None
     ) -> _core.Computer:
-        """The one for these settings; the last one is kept, since what it holds is memory. `device`: for arrays there."""
+        """The one for these settings; the last one is kept, since what it holds is memory. `device`: of the result."""
         number = backend_number(backend)
         if device is not None and number == _core.BACKENDS["cpu"]:
             raise ValueError("out lies on a CUDA device, where the backend cpu cannot work; use auto or cuda")
