@@ -170,7 +170,9 @@ class Resample final : public Reduction<Resample> {
     return {reach(part.height, data.height()), reach(part.width, data.width())};
   }
   double bound() const override { return children()[0].node->bound(); }
-  std::shared_ptr<const Operation> operation() const override { return make_operation(operation::Look{.ratio = ratio_}); }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Look{.ratio = ratio_});
+  }
 
   struct Work {
     std::optional<double> constant;

@@ -52,7 +52,9 @@ class Repeat final : public Reduction<Repeat> {
     const Node& pattern = *children()[0].node;
     return Period{pattern.height(), pattern.width(), 0, whole()};
   }
-  std::shared_ptr<const Operation> operation() const override { return make_operation(operation::Look{.repeats = true}); }
+  std::shared_ptr<const Operation> operation() const override {
+    return make_operation(operation::Look{.repeats = true});
+  }
 
   struct Work {};
   Work begin(const Step&) const { return {}; }

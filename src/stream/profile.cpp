@@ -45,8 +45,8 @@ class Profile final : public Pointwise<Profile> {
     return children()[0].node->dtype() == DType::float32 ? root_count() * sizeof(Root) : 0;
   }
   std::shared_ptr<const Operation> operation() const override {
-    return make_operation(operation::Function{
-        [this](std::span<const double> d) { return saturated(Evaluation(*this)(d[0]), dtype()); }});
+    return make_operation(
+        operation::Function{[this](std::span<const double> d) { return saturated(Evaluation(*this)(d[0]), dtype()); }});
   }
 
   struct Work {
