@@ -57,6 +57,11 @@ struct Dither {
   std::vector<double> limits;
 };
 
+/// Pixels that are on a device already.
+struct Resident {
+  AnyConstDeviceView pixels;
+};
+
 /// Distance to the nearest pixel of the child that is 0, or is not; +inf: without a bound.
 struct Far {
   DistanceOptions options;
@@ -66,7 +71,7 @@ struct Far {
 
 struct Operation {
   std::variant<operation::Function, operation::Noise, operation::Look, operation::Copies, operation::Masked,
-               operation::Limit, operation::Dither, operation::Far>
+               operation::Limit, operation::Dither, operation::Resident, operation::Far>
       what;
 
   template <class What>

@@ -71,6 +71,10 @@ class File final : public Source<File> {
     to.text("unit", pixel().unit);
   }
   std::size_t scratch_bytes(Size) const override { return aligned(raster_->bytes_of_read()); }
+  std::shared_ptr<const Operation> operation() const override {
+    const AnyConstDeviceView there = raster_->on_device();
+    return there.present() ? make_operation(operation::Resident{there}) : nullptr;
+  }
   Size piece() const override { return {raster_->piece()[0], raster_->piece()[1]}; }
   std::size_t kept_bytes() const override { return raster_->kept_bytes(); }
   std::optional<double> end(Work&, const Step& step) const {

@@ -52,6 +52,8 @@ class RasterSource {
   virtual std::size_t bytes_of_read() const = 0;
   /// What tells whether the pixels may have changed since some other time: for files size and time of the last change.
   virtual std::string fingerprint() const = 0;
+  /// Its pixels, where they lie in a device's memory as they are; else a view that is not given.
+  virtual AnyConstDeviceView on_device() const { return {}; }
 };
 
 /// A raster that is written in whole rows, from the first to the last.

@@ -22,6 +22,11 @@ NodeRef constant(double value, const Extent& extent);
 /// @param kind  "file" or "array"
 NodeRef source(std::shared_ptr<const RasterSource> raster, std::string kind, std::string name, PixelSize pixel = {});
 
+/// Pixels in a device's memory as a raster, for source(): devices use them where they are, the CPU copies what it reads.
+/// They must be complete before they are asked for, and stay as they are while the raster lives.
+/// @throws InvalidArgument another type; not two axes | DeviceError there is no device
+std::shared_ptr<const RasterSource> device_raster(const AnyConstDeviceView& pixels);
+
 /// The value of an expression of x and y, columns and rows from 0.
 /// @throws InvalidArgument it does not parse; the message says where
 NodeRef formula(const std::string& expression, const Extent& extent);

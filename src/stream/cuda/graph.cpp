@@ -76,6 +76,10 @@ class Graph final : public DeviceGraph {
         steps_(entries_, kept_, entries_.size()) {
     std::size_t free = 0, all = 0;
     check(cudaMemGetInfo(&free, &all), "looking at the device");
+    for (std::size_t k = 0; k < entries_.size(); ++k)
+      if (const auto* there = steps_.as<operation::Resident>(k);
+          there && fathom::cuda::device_of(there->pixels.data(), "pixels") != device_)
+        throw InvalidArgument("pixels of the graph are in the memory of another device");
     limit_ = execution_.scratch_limit.value_or((free + fathom::cuda::unused_bytes(device_)) / 2);
     divide_work(plan);
   }
@@ -304,7 +308,11 @@ class Graph final : public DeviceGraph {
       if (needed[k].empty()) continue;
       const DType type = entries_[k].node->dtype();
       Patch& patch = patches[k];
-      if (k == root && !is_exact(k)) {
+      if (const auto* there = steps_.as<operation::Resident>(k)) {
+        const AnyConstDeviceView& pixels = there->pixels;
+        patch = {const_cast<std::byte*>(pixels.data()), type, entries_[k].node->whole(), pixels.strides()[0]};
+        if (k == root && !walk.counts) look({}, patch, {}, to, walk.stream);
+      } else if (k == root && !is_exact(k)) {
         launch(k, part, to, patches, walk);
       } else if (is_kept(k)) {
         const bool is_new = kept_.add(k, bytes_of(needed[k], type), walk);
@@ -363,6 +371,16 @@ std::unique_ptr<DeviceGraph> make_device_graph(Plan& plan, const EvaluatorOption
   }
   graph->complete(plan, options);
   return graph;
+}
+
+void read(const AnyConstDeviceView& pixels, const Rectangle& part, const AnyView& out) {
+  const OnDevice on_device(fathom::cuda::device_of(pixels.data(), "pixels"));
+  const auto size = static_cast<std::int64_t>(size_of(pixels.dtype()));
+  const auto pitch = [&](const auto& view) { return static_cast<std::size_t>(view.strides()[0] * size); };
+  check(cudaMemcpy2D(out.data(), pitch(out), pixels.data() + (part.y0 * pixels.strides()[0] + part.x0) * size,
+                     pitch(pixels), static_cast<std::size_t>(part.width() * size),
+                     static_cast<std::size_t>(part.height()), cudaMemcpyDeviceToHost),
+        "copying from the device");
 }
 
 }  // namespace fathom::stream::cuda

@@ -12,4 +12,7 @@ namespace fathom::stream::cuda {
 /// @throws InvalidArgument a scratch limit with which nothing can be done
 std::unique_ptr<DeviceGraph> make_device_graph(Plan& plan, const EvaluatorOptions& options, bool wants_all);
 
+/// Copies pixels of a device's memory to the host, and waits.
+void read(const AnyConstDeviceView& pixels, const Rectangle& part, const AnyView& out);
+
 }  // namespace fathom::stream::cuda

@@ -179,6 +179,7 @@ class Steps::Step {
     if (!walk_.counts) blend(lists, how.blending, to_, walk_.stream);
     return true;
   }
+  bool operator()(const operation::Resident&) { return true; }  // there is nothing to do
   bool operator()(const operation::Far& how) {
     const Node& node = *entry_.node;
     const double unit = node.pixel().size, steps = how.options.max / unit;

@@ -238,5 +238,27 @@ TEST_F(StreamOnDevice, RefusesOtherMemory) {
   EXPECT_NE(refusal([&] { host.compute(noise->whole(), view, {}); }).find("backend cuda"), std::string::npos);
 }
 
+/// In the device's memory, rows further apart than they are long.
+TEST_F(StreamOnDevice, ArraysOfTheDevice) {
+  Random random(5);
+  for (const DType dtype : {DType::boolean, DType::uint8, DType::uint16, DType::float32}) {
+    Array pixels(dtype, {50, 77});
+    Evaluator(stream::noise(4, {50, 77, dtype}), on(Backend::cpu)).compute({0, 0, 50, 77}, pixels.view());
+    const Block block(pixels);
+    const NodeRef array = stream::source(
+        stream::device_raster({block.data(), dtype, {50, 70}, {77, 1}}), "array", "pixels");
+    EXPECT_TRUE(equal(Evaluator(array, on(Backend::cpu)).compute({0, 0, 50, 70}),
+                      Evaluator(stream::crop(stream::noise(4, {50, 77, dtype}), {0, 0, 50, 70}), on(Backend::cpu))
+                          .compute({0, 0, 50, 70})));
+    expect_same(array, random);
+    expect_same(stream::distance(stream::threshold(array, 0.9), {9}), random);
+    expect_same(stream::repeat(array, 130, 150), random);
+    expect_same(stream::math("a + a", {{array, Role::data, 3, -4}}, DType::float32), random);
+  }
+  const Block block(std::size_t{64});
+  EXPECT_THROW(stream::device_raster({block.data(), DType::uint8, {64}}), InvalidArgument);
+  EXPECT_THROW(stream::device_raster({block.data(), DType::float64, {2, 4}}), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace fathom::test
