@@ -172,7 +172,7 @@ class Raster(Computed):
         """An expression of a, b, c, …: this raster and the others, in their order.
 
         Others lie where they say, their first pixel on the first of this raster's if they do not, and are 0 beyond
-        their edges. It is computed in double; muParser's operators and functions may be used.
+        their edges. It is computed in double; operators and functions are those of `fathom.stream.formula`.
 
         Examples
         --------

@@ -132,7 +132,9 @@ def formula(
     Parameters
     ----------
     expression : str
-        Of muParser, computed in double.
+        Of `x` and `y`, computed in double: ``+ - * / ^``, comparisons, ``&&``, ``||``, ``if ? then : else``, min, max,
+        sum, avg, abs, sqrt, exp, ln, log2, log10, pow, the trigonometric and hyperbolic functions, atan2, hypot, floor,
+        ceil, rint, sign, _pi and _e.
 
     Raises
     ------

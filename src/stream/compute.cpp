@@ -217,10 +217,9 @@ class Math final : public Pointwise<Math> {
   std::size_t scratch_bytes(Size part) const override { return padding_bytes(part); }
   std::size_t kept_bytes() const override { return entries_ * sizeof(float); }
   std::shared_ptr<const Operation> operation() const override {
-    const auto value = [this](std::span<const double> values) { return Expression::Use(expression_)(values); };
     return make_operation(operation::Function{
-        [this, value](std::span<const double> values) { return saturated(value(values), dtype()); },
-        [this, value] { return arithmetic_of(expression_.text(), static_cast<int>(children().size()), value); }});
+        [this](std::span<const double> values) { return saturated(Expression::Use(expression_)(values), dtype()); },
+        expression_.arithmetic()});
   }
 
   struct Work {
@@ -248,7 +247,7 @@ class Math final : public Pointwise<Math> {
 
  private:
   static constexpr std::size_t kMostChildren = 26;
-  static constexpr std::int64_t kChunk = 256;  ///< pixels of a row that are computed at once
+  static constexpr std::int64_t kChunk = Expression::Use::kMost;  ///< pixels of a row that are computed at once
 
   static std::vector<std::string> names(std::size_t count) {
     std::vector<std::string> names;
@@ -265,19 +264,14 @@ class Math final : public Pointwise<Math> {
   template <class T>
   void evaluate(const std::vector<Pixels>& pixels, const AnyView& view) const {
     const Rows<T> out(view);
-    const Expression::Use value_of(expression_);
-    const std::size_t children = pixels.size();
+    Expression::Use values_of(expression_);
     std::array<std::array<double, kChunk>, kMostChildren> rows;
-    std::array<double, kMostChildren> values{}, last{};
+    std::array<const double*, kMostChildren> values{};
+    for (std::size_t k = 0; k < pixels.size(); ++k) values[k] = rows[k].data();
     visit_chunks(view, [&](std::int64_t y, std::int64_t x0, std::int64_t count) {
-      for (std::size_t k = 0; k < children; ++k) load_row(pixels[k], y, x0, count, rows[k].data());
-      for (std::int64_t x = 0; x < count; ++x) {
-        for (std::size_t k = 0; k < children; ++k) values[k] = rows[k][static_cast<std::size_t>(x)];
-        const bool is_last = x > 0 && std::equal(values.begin(), values.begin() + children, last.begin(), is_same);
-        T* const to = out[y] + x0 + x;
-        *to = is_last ? to[-1] : saturated<T>(value_of({values.data(), children}));
-        last = values;
-      }
+      for (std::size_t k = 0; k < pixels.size(); ++k) load_row(pixels[k], y, x0, count, rows[k].data());
+      const double* const found = values_of(std::span(values).first(pixels.size()), count);
+      std::transform(found, found + count, out[y] + x0, saturated<T>);
     });
   }
   template <class T>
@@ -299,7 +293,7 @@ class Math final : public Pointwise<Math> {
 
   /// Not before it is needed: a document may have many such nodes.
   void make_table() const {
-    const Expression::Use value_of(expression_);
+    Expression::Use value_of(expression_);
     std::array<double, kMostChildren> values{};
     for (std::size_t entry = 0; entry < entries_; ++entry) {
       auto rest = static_cast<std::int32_t>(entry);

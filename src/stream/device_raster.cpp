@@ -1,4 +1,5 @@
 // Rasters that lie in a device's memory.
+#include <algorithm>
 #include <string>
 
 #include "core/require_device.h"
@@ -34,7 +35,7 @@ class DeviceRaster final : public RasterSource {
     constexpr std::int64_t kRows = 256;
     std::uint32_t sum = 0;
     for (std::int64_t y = 0; y < height(); y += kRows) {
-      const Rectangle part = intersection({y, 0, y + kRows, width()}, {0, 0, height(), width()});
+      const Rectangle part{y, 0, std::min(y + kRows, height()), width()};
       Array rows(dtype(), part.shape());
       read(part, rows.view());
       sum = crc32c(sum, {rows.data(), rows.bytes()});

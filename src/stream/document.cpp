@@ -155,7 +155,7 @@ using Make = NodeRef (*)(Fields&, const std::vector<Child>&, const Resources&);
 struct TypeRow {
   std::string_view name;
   std::span<const RoleRule> rules;  ///< of its children; those that state no role have the last one
-  bool moves;                   ///< whether children may lie elsewhere
+  bool moves;                       ///< whether children may lie elsewhere
   Make make;
 };
 
@@ -191,8 +191,13 @@ const std::vector<TypeRow>& types() {
        }},
       {"lattice", roles::kLattice, false,
        [](Fields& in, const auto& children, const auto&) {
-         LatticeOptions options{in.pair("u"), in.pair("v"), in.whole("height"), in.whole("width"), in.blending(),
-                                of_role(children, Role::mask), of_role(children, Role::weight)};
+         LatticeOptions options{in.pair("u"),
+                                in.pair("v"),
+                                in.whole("height"),
+                                in.whole("width"),
+                                in.blending(),
+                                of_role(children, Role::mask),
+                                of_role(children, Role::weight)};
          return lattice(of_role(children, Role::pattern), options);
        }},
       {"place", roles::kPlace, false,
@@ -200,8 +205,7 @@ const std::vector<TypeRow>& types() {
          std::vector<NodeRef> nodes;
          for (const Child& child : children) nodes.push_back(child.node);
          auto placements = placements_in(in, resources);
-         return place(std::move(nodes), std::move(placements), in.whole("height"), in.whole("width"),
-                      in.blending());
+         return place(std::move(nodes), std::move(placements), in.whole("height"), in.whole("width"), in.blending());
        }},
       {"crop", roles::kData, false,
        [](Fields& in, const auto& children, const auto&) {

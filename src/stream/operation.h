@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fathom/stream/nodes.h"
-#include "stream/arithmetic.h"
+#include "stream/expression.hd.h"
 
 namespace fathom::stream {
 
@@ -17,7 +17,12 @@ namespace operation {
 /// A value, saturated to the type, of the children's values at the same place. Of no child: a constant.
 struct Function {
   std::function<double(std::span<const double>)> value;
-  std::function<std::optional<Arithmetic>()> arithmetic = {};  ///< that gives it before it is saturated, if any does
+  std::optional<Arithmetic> arithmetic = {};  ///< that gives it before it is saturated, if any does
+};
+
+/// A value of the place: of x and y.
+struct OfPlace {
+  Arithmetic arithmetic;
 };
 
 struct Noise {
@@ -70,8 +75,8 @@ struct Far {
 }  // namespace operation
 
 struct Operation {
-  std::variant<operation::Function, operation::Noise, operation::Look, operation::Copies, operation::Masked,
-               operation::Limit, operation::Dither, operation::Resident, operation::Far>
+  std::variant<operation::Function, operation::OfPlace, operation::Noise, operation::Look, operation::Copies,
+               operation::Masked, operation::Limit, operation::Dither, operation::Resident, operation::Far>
       what;
 
   template <class What>

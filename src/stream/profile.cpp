@@ -86,7 +86,7 @@ class Profile final : public Pointwise<Profile> {
 
    private:
     const Profile& profile_;
-    std::optional<Expression::Use> use_;
+    mutable std::optional<Expression::Use> use_;
   };
 
   /// What the expression takes for inf, and its negative for -inf, deep inside of a signed distance.

@@ -1,5 +1,7 @@
 // Nodes without children.
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
 
 #include "fathom/core/error.h"
@@ -96,16 +98,27 @@ class Formula final : public Source<Formula> {
     to.text("expression", expression_.text());
     describe_extent(to);
   }
+  std::shared_ptr<const Operation> operation() const override {
+    const auto arithmetic = expression_.arithmetic();
+    return arithmetic ? make_operation(operation::OfPlace{*arithmetic}) : nullptr;
+  }
   std::optional<double> end(Work&, const Step& step) const {
-    const Expression::Use value_of(expression_);
+    constexpr std::int64_t kMost = Expression::Use::kMost;
+    Expression::Use values_of(expression_);
+    std::array<double, kMost> x, y;
+    const double* const at[] = {x.data(), y.data()};
     visit_element(dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       const Rows<T> out(step.out);
-      for (std::int64_t y = 0; y < out.height; ++y)
-        for (std::int64_t x = 0; x < out.width; ++x) {
-          const std::array<double, 2> at{static_cast<double>(step.part.x0 + x), static_cast<double>(step.part.y0 + y)};
-          out[y][x] = saturated<T>(value_of(at));
+      for (std::int64_t first = 0; first < out.width; first += kMost) {
+        const std::int64_t count = std::min(kMost, out.width - first);
+        std::iota(x.begin(), x.end(), static_cast<double>(step.part.x0 + first));
+        for (std::int64_t row = 0; row < out.height; ++row) {
+          y.fill(static_cast<double>(step.part.y0 + row));
+          const double* const found = values_of(at, count);
+          std::transform(found, found + count, out[row] + first, saturated<T>);
         }
+      }
     });
     return std::nullopt;
   }

@@ -7,6 +7,7 @@ import io
 import itertools
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -130,8 +131,7 @@ def test_what_is_no_part_is_refused(key, text):
         (lambda: SLOPE.crop(39, 0, 2, 2), ValueError,
          "node 'crop': 'crop' reaches beyond its child of 40 × 30 pixels"),
         (lambda: SLOPE.math("a + c"), ValueError,
-         "node 'math': the expression 'a + c' does not parse: Unexpected token \"c\" found at position 4. "
-         "(it may name a)"),
+         "node 'math': the expression 'a + c' does not parse: 'c' is not known at position 4 (it may name a)"),
         (lambda: SLOPE.distance(signed=True), ValueError,
          "node 'distance', field 'signed': takes a bound, 'max'"),
         (lambda: SLOPE.distance(max=5000), ValueError,
@@ -392,6 +392,57 @@ def test_exact_distance_goes_on_after_a_failure():
             pass
         fails = set()
         assert np.array_equal(raster.compute(300, 0, 400, 500, threads=1), expected[300:400])
+
+
+EXPRESSIONS = [
+    ("-x^2 + 3*x/7 - y", lambda x, y: -(x * x) + 3 * x / 7 - y),
+    ("2^3^0.5 * x - -y", lambda x, y: 2 ** (3**0.5) * x + y),
+    ("(x - 20)^3 / 8 + 1e-3*y^0", lambda x, y: (x - 20) ** 3 / 8 + 1e-3),
+    ("x < 5 || y >= 7 && x != 9", lambda x, y: (x < 5) | ((y >= 7) & (x != 9))),
+    ("x > y ? x - y : y > 3 ? 1 : 2", lambda x, y: np.where(x > y, x - y, np.where(y > 3, 1, 2))),
+    ("min(x, 3, y) + max(x, y) + sum(x, y, 1) + avg(x, y)",
+     lambda x, y: np.minimum(np.minimum(x, 3), y) + np.maximum(x, y) + x + y + 1 + (x + y) / 2),
+    ("sqrt(x) + abs(x - 30) + hypot(x, y)", lambda x, y: np.sqrt(x) + abs(x - 30) + np.hypot(x, y)),
+    ("exp(-x/9)*sin(y) + atan2(y, x) + ln(x + 1)",
+     lambda x, y: np.exp(-x / 9) * np.sin(y) + np.arctan2(y, x) + np.log1p(x)),
+    ("floor(x/3) + ceil(y/4) + rint(x/2) + sign(x - 5)",
+     lambda x, y: np.floor(x / 3) + np.ceil(y / 4) + np.rint(x / 2) + np.sign(x - 5)),
+    ("1/x - _pi + _e", lambda x, y: 1 / x - np.pi + np.e),
+]
+
+
+@pytest.mark.parametrize(("expression", "function"), EXPRESSIONS, ids=[text for text, _ in EXPRESSIONS])
+def test_expressions(expression, function):
+    y, x = np.mgrid[0:12, 0:600].astype(float)
+    with np.errstate(divide="ignore"):
+        expected = np.asarray(function(x, y), float)
+    formula = stream.formula(expression, 12, 600)
+    np.testing.assert_allclose(formula[:], expected, rtol=3e-7, atol=1e-5)
+    places = stream.formula("x", 12, 600), stream.formula("y", 12, 600)
+    words = re.sub(r"\by\b", "b", re.sub(r"\bx\b", "a", expression))
+    assert np.array_equal(places[0].math(words, places[1])[:], formula[:])
+
+
+@pytest.mark.parametrize(("expression", "why"), [
+    ("", "a number was expected at position 0"),
+    ("x +", "a number was expected at position 3"),
+    ("(x", "')' was expected at position 2"),
+    ("x y", "'y' was not expected at position 2"),
+    ("2x", "a number ends with what is none at position 1"),
+    ("1.2.3", "a number ends with what is none at position 3"),
+    ("sine(x)", "'sine' is not known at position 0"),
+    ("sqrt(x, y)", "'sqrt' takes 1, not 2: what was given ends at position 10"),
+    ("atan2(x)", "'atan2' takes 2, not 1: what was given ends at position 8"),
+    ("x ? y", "':' was expected at position 5"),
+    ("x = 3", "'=' was not expected at position 2"),
+    ("(" * 5000, "it is nested too deeply at position"),
+    ("2^" * 4000 + "1", "it is nested too deeply at position"),
+    ("-" * 9000 + "@", "'@' was not expected at position 9000"),
+])
+def test_expressions_that_do_not_parse(expression, why):
+    with pytest.raises(ValueError) as caught:
+        stream.formula(expression, 2, 2)
+    assert why in str(caught.value) and "(it may name x, y)" in str(caught.value)
 
 
 def test_one_raster_may_be_asked_by_many_threads():

@@ -377,10 +377,11 @@ void read(const AnyConstDeviceView& pixels, const Rectangle& part, const AnyView
   const OnDevice on_device(fathom::cuda::device_of(pixels.data(), "pixels"));
   const auto size = static_cast<std::int64_t>(size_of(pixels.dtype()));
   const auto pitch = [&](const auto& view) { return static_cast<std::size_t>(view.strides()[0] * size); };
-  check(cudaMemcpy2D(out.data(), pitch(out), pixels.data() + (part.y0 * pixels.strides()[0] + part.x0) * size,
-                     pitch(pixels), static_cast<std::size_t>(part.width() * size),
-                     static_cast<std::size_t>(part.height()), cudaMemcpyDeviceToHost),
+  check(cudaMemcpy2DAsync(out.data(), pitch(out), pixels.data() + (part.y0 * pixels.strides()[0] + part.x0) * size,
+                          pitch(pixels), static_cast<std::size_t>(part.width() * size),
+                          static_cast<std::size_t>(part.height()), cudaMemcpyDeviceToHost, nullptr),
         "copying from the device");
+  check(cudaStreamSynchronize(nullptr), "copying from the device");
 }
 
 }  // namespace fathom::stream::cuda

@@ -148,6 +148,10 @@ struct Calculated {
 
   __device__ float operator()(std::int64_t y, std::int64_t x) const {
     double values[Arithmetic::kMostVariables];
+    if (how.count == 0) {
+      values[0] = static_cast<double>(x);
+      values[1] = static_cast<double>(y);
+    }
     for (int k = 0; k < how.count; ++k) values[k] = widened(load_any(how.children[k], y, x));
     return as_pixel(how.steps(values), dtype);
   }

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "fathom/stream/nodes.h"
-#include "stream/arithmetic.hd.h"
+#include "stream/expression.hd.h"
 #include "stream/operation.h"
 
 namespace fathom::stream::cuda {
@@ -62,7 +62,7 @@ struct Table {
 };
 void look_up(const Table& table, const Patch& to, cudaStream_t stream);
 
-/// Of children's values.
+/// Of children's values; of none: of x and y.
 struct Calculation {
   Patch children[Arithmetic::kMostVariables];
   int count = 0;

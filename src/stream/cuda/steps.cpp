@@ -32,10 +32,6 @@ Rectangle around(const Rectangle& a, const Rectangle& b) {
 Steps::Steps(const std::vector<Plan::Entry>& entries, Kept& tables, std::size_t first_table)
     : entries_(entries), tables_(tables), first_table_(first_table) {
   for (const Plan::Entry& entry : entries_) operations_.push_back(entry.node->operation());
-  arithmetic_.resize(entries_.size());
-  for (std::size_t k = 0; k < entries_.size(); ++k)
-    if (const auto* function = as<operation::Function>(k); function && function->arithmetic && !has_table(k))
-      arithmetic_[k] = function->arithmetic();
   find_roots();
 }
 
@@ -82,7 +78,8 @@ bool Steps::can_compute(std::size_t k, std::size_t limit) const {
   if (!operations_[k]) return false;
   const Plan::Entry& entry = entries_[k];
   if (as<operation::Function>(k))
-    return has_table(k) || arithmetic_[k] || (entry.children.size() == 1 && roots_[entry.children[0]] > 0);
+    return has_table(k) || as<operation::Function>(k)->arithmetic ||
+           (entry.children.size() == 1 && roots_[entry.children[0]] > 0);
   if (!is_exact(k)) return true;
   const Rectangle whole = entry.node->whole();
   constexpr double kLeast = 8;  // bytes of a pixel
@@ -124,8 +121,7 @@ class Steps::Step {
       : steps_(steps), k_(k), entry_(steps.entries_[k]), part_(part), to_(to), patches_(patches), walk_(walk) {}
 
   bool operator()(const operation::Function& how) {
-    if (steps_.arithmetic_[k_]) return calculate_pixels(*steps_.arithmetic_[k_]);
-    if (!steps_.has_table(k_)) return look_up_distances(how);
+    if (!steps_.has_table(k_)) return how.arithmetic ? calculate_pixels(*how.arithmetic) : look_up_distances(how);
     Table table;
     for (std::size_t child = 0; child < entry_.children.size(); ++child) {
       table.children[child] = of_child(child);
@@ -136,6 +132,7 @@ class Steps::Step {
     if (!walk_.counts) look_up(table, to_, walk_.stream);
     return true;
   }
+  bool operator()(const operation::OfPlace& how) { return calculate_pixels(how.arithmetic); }
   bool operator()(const operation::Noise& how) {
     if (!walk_.counts) make_noise(how.seed, to_, walk_.stream);
     return true;

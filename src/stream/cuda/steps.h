@@ -42,7 +42,6 @@ class Steps {
   Kept& tables_;
   const std::size_t first_table_;
   std::vector<std::shared_ptr<const Operation>> operations_;  ///< of entries
-  std::vector<std::optional<Arithmetic>> arithmetic_;         ///< of entries that are functions without a table
   std::vector<std::int64_t>
       roots_;  ///< of entries whose pixels are +inf or roots of integers: how many integers. Else 0
 };

@@ -166,12 +166,16 @@ TEST_F(StreamOnDevice, Arithmetic) {
                                                       {"3 - a", true},
                                                       {"a <= b", true},
                                                       {"a != 4.5", true},
-                                                      {"a + a*2", false},
-                                                      {"(a + 1) + 2", false},
-                                                      {"2*(a + 3)", false},
-                                                      {"a*3/7", false},
+                                                      {"a + a*2", true},
+                                                      {"(a + 1) + 2", true},
+                                                      {"2*(a + 3)", true},
+                                                      {"a*3/7", true},
                                                       {"sin(a)", false},
                                                       {"1.5e2*b > .5*c", true},
+                                                      {"(a - 3)^4 + b^2 > 1e4", true},
+                                                      {"sqrt(a) - abs(20 - b)/0", true},
+                                                      {"a > b && c != 0 || b < 9 ? -a : avg(b, c)", true},
+                                                      {"a^0.5", false},
                                                       {"a - b*b + c*-2", true}};
   for (const auto& [expression, on_device] : expressions)
     for (const DType dtype : {DType::float32, DType::uint8, DType::boolean}) {
@@ -181,6 +185,17 @@ TEST_F(StreamOnDevice, Arithmetic) {
       expect_same(node, random);
       if (HasFatalFailure()) return;
     }
+}
+
+/// Of x and y.
+TEST_F(StreamOnDevice, Formulas) {
+  Random random(2);
+  for (const char* expression : {"((x-200)/180)^4 + ((y-90)/80)^4 <= 1", "x/3 - y*y", "7"}) {
+    const NodeRef node = stream::formula(expression, {180, 400, DType::float32});
+    EXPECT_TRUE(Evaluator(node, on(Backend::cuda)).plan().entries.back().on_device) << expression;
+    expect_same(node, random);
+    expect_same(stream::mask(stream::noise(1, {180, 400, DType::uint8}), {stream::threshold(node, 1)}), random);
+  }
 }
 
 /// What the CPU alone can do is computed there.
@@ -204,7 +219,7 @@ TEST_F(StreamOnDevice, OfThePixelsOfTheDevice) {
   const NodeRef mask = stream::threshold(stream::noise(7, {90, 400, DType::uint16}), 65000),
                 far = stream::distance(mask, {30, false, true}), row = stream::noise(1, {2, 9000, DType::uint16}),
                 exact = stream::exact_distance(stream::threshold(row, 65530)),
-                sum = stream::math("a*b - sqrt(c)", {{far}, {far, stream::Role::data, 5, -9}, {mask}}, DType::float32);
+                sum = stream::math("a*b - exp(c)", {{far}, {far, stream::Role::data, 5, -9}, {mask}}, DType::float32);
   for (const NodeRef& node : {stream::profile(far, falling), stream::repeat(stream::profile(far, falling), 300, 900),
                               stream::profile(exact, falling), stream::threshold(sum, 3)}) {
     expect_same(node, random);
@@ -245,15 +260,15 @@ TEST_F(StreamOnDevice, ArraysOfTheDevice) {
     Array pixels(dtype, {50, 77});
     Evaluator(stream::noise(4, {50, 77, dtype}), on(Backend::cpu)).compute({0, 0, 50, 77}, pixels.view());
     const Block block(pixels);
-    const NodeRef array = stream::source(
-        stream::device_raster({block.data(), dtype, {50, 70}, {77, 1}}), "array", "pixels");
+    const NodeRef array =
+        stream::source(stream::device_raster({block.data(), dtype, {50, 70}, {77, 1}}), "array", "pixels");
     EXPECT_TRUE(equal(Evaluator(array, on(Backend::cpu)).compute({0, 0, 50, 70}),
                       Evaluator(stream::crop(stream::noise(4, {50, 77, dtype}), {0, 0, 50, 70}), on(Backend::cpu))
                           .compute({0, 0, 50, 70})));
     expect_same(array, random);
     expect_same(stream::distance(stream::threshold(array, 0.9), {9}), random);
     expect_same(stream::repeat(array, 130, 150), random);
-    expect_same(stream::math("a + a", {{array, Role::data, 3, -4}}, DType::float32), random);
+    expect_same(stream::math("a + a", {{array, stream::Role::data, 3, -4}}, DType::float32), random);
   }
   const Block block(std::size_t{64});
   EXPECT_THROW(stream::device_raster({block.data(), DType::uint8, {64}}), InvalidArgument);
