@@ -57,7 +57,7 @@ constexpr double kCopy = 0.2;  // nanoseconds for a pixel of a tile or a cell th
 double cost(const Node& node, const Facts& facts) {
   const std::string_view type = node.type();
   const auto child = [&] { return node.children().front().node; };
-  const double parsed = 5 + 1.1 * facts.expression;
+  const double parsed = 2 + 0.25 * facts.expression;
   if (type == "formula") return parsed;
   if (type == "math")
     return node.children().size() == 1 && size_of(child()->dtype()) < 4 ? 0.5 : 1.6 * facts.expression;

@@ -44,9 +44,11 @@ struct Step {
   double number = 0;
 };
 
-/// The NaN of x86 where an operation makes one; devices have another. NaN goes on as it is, the first one's of two.
+/// Of operations that make one: that of x86. Devices have another.
+inline constexpr double kInvalid = -std::numeric_limits<double>::quiet_NaN();
+
+/// NaN goes on as it is, the first one's of two.
 FATHOM_HD inline double or_nan(double a, double b, double result) {
-  constexpr double kInvalid = -std::numeric_limits<double>::quiet_NaN();
   return result == result ? result : a != a ? a : b != b ? b : kInvalid;
 }
 
