@@ -71,6 +71,11 @@ class Parser {
     steps_.push_back({kind, static_cast<std::uint8_t>(place), number});
   }
 
+  void enter() {
+    constexpr int kDeepest = 200;
+    if (++nested_ > kDeepest) fail("it is nested too deeply");
+  }
+
   struct Sign {
     std::string_view text;
     Kind kind;
@@ -90,8 +95,7 @@ class Parser {
     }
   }
   void choice() {
-    constexpr int kDeepest = 200;
-    if (++nested_ > kDeepest) fail("it is nested too deeply");
+    enter();
     any();
     if (take("?")) {
       choice();
@@ -124,7 +128,7 @@ class Parser {
     primary();
     if (!take("^")) return;
     const std::size_t before = steps_.size();
-    if (++nested_ > 200) fail("it is nested too deeply");
+    enter();
     signed_power();
     --nested_;
     const Step exponent = steps_[before];
@@ -182,8 +186,8 @@ class Parser {
   }
   void exactly(std::string_view name, std::size_t wanted) {
     if (const std::size_t given = arguments([] {}); given != wanted)
-      fail("'" + std::string(name) + "' takes " + std::to_string(wanted) + ", not " + std::to_string(given) +
-           ": what was given ends");
+      fail("'" + std::string(name) + "' takes " + (wanted == 1 ? "one number" : "two numbers") + ", not " +
+           std::to_string(given) + ", which end");
   }
   /// @returns false: there is no such function
   bool call(std::string_view name) {
