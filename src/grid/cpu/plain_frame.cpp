@@ -100,7 +100,7 @@ Frame make_frame(const Problem& problem) {
   for (Axis& axis : axes) {
     const std::int64_t begin = std::max<std::int64_t>(0, axis.region.begin - frame.reach);
     const std::int64_t end = std::min<std::int64_t>(axis.extent, axis.region.end + frame.reach);
-    frame.input += begin * axis.input_stride;
+    if (frame.input != nullptr) frame.input += begin * axis.input_stride;  // null where scratch is only counted
     axis.extent = end - begin;
     axis.region = {axis.region.begin - begin, axis.region.end - begin};
   }
