@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stream/pixels.h"
+#include "stream/planner.h"
 
 namespace fathom::stream {
 
@@ -71,11 +72,6 @@ double cost(const Node& node, const Facts& facts) {
   for (const auto& [name, nanoseconds] : kCosts)
     if (name == type) return nanoseconds;
   return kCopy;
-}
-
-Rectangle around(const Rectangle& a, const Rectangle& b) {
-  if (a.empty() || b.empty()) return a.empty() ? b : a;
-  return {std::min(a.y0, b.y0), std::min(a.x0, b.x0), std::max(a.y1, b.y1), std::max(a.x1, b.x1)};
 }
 
 /// What is asked of an entry.

@@ -42,12 +42,6 @@ void list_nodes(const NodeRef& root, Plan& plan) {
   }
 }
 
-Rectangle around(const Rectangle& a, const Rectangle& b) {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
-  return {std::min(a.y0, b.y0), std::min(a.x0, b.x0), std::max(a.y1, b.y1), std::max(a.x1, b.x1)};
-}
-
 /// The whole tiles that a part lies in, which are computed as such.
 Rectangle of_tiles(const Plan::Entry& entry, const Rectangle& part) {
   const Size tile = entry.tile;

@@ -22,6 +22,7 @@
 #include "stream/cuda/on_cpu.h"
 #include "stream/cuda/steps.h"
 #include "stream/cuda/work.h"
+#include "stream/planner.h"
 #include "stream/sweep.h"
 
 namespace fathom::stream::cuda {
@@ -43,12 +44,6 @@ constexpr std::int64_t kMostRows = 1 << 21, kMostColumns = 1 << 23;  ///< of a p
 
 std::size_t bytes_of(const Rectangle& part, DType dtype) {
   return static_cast<std::size_t>(part.area()) * size_of(dtype);
-}
-
-Rectangle around(const Rectangle& a, const Rectangle& b) {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
-  return {std::min(a.y0, b.y0), std::min(a.x0, b.x0), std::max(a.y1, b.y1), std::max(a.x1, b.x1)};
 }
 
 /// Of a result that goes to the host.

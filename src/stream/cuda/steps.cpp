@@ -6,6 +6,7 @@
 #include "fathom/core/error.h"
 #include "stream/cuda/near.h"
 #include "stream/distance.h"
+#include "stream/planner.h"
 
 namespace fathom::stream::cuda {
 
@@ -19,12 +20,6 @@ int bits_of(DType dtype) { return dtype == DType::boolean ? 1 : static_cast<int>
 
 std::size_t bytes_of(const Rectangle& part, DType dtype) {
   return static_cast<std::size_t>(part.area()) * size_of(dtype);
-}
-
-Rectangle around(const Rectangle& a, const Rectangle& b) {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
-  return {std::min(a.y0, b.y0), std::min(a.x0, b.x0), std::max(a.y1, b.y1), std::max(a.x1, b.x1)};
 }
 
 }  // namespace
