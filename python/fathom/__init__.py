@@ -6,8 +6,10 @@
 array([[2., 1., 0., 1.]], dtype=float32)
 """
 
+import importlib as _importlib
+import typing as _typing
+
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
-from . import stream
 from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._core import VERSION as __version__
@@ -23,6 +25,9 @@ from ._points import SiteSet
 from ._transform import distance_transform, nearest_site, signed_distance
 from ._triangle_set import TriangleSet
 from ._voxels import VoxelSet
+
+if _typing.TYPE_CHECKING:
+    from . import stream
 
 DeviceError.__module__ = "fathom"
 
@@ -56,3 +61,10 @@ __all__ = [
     "stream",
     "write",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """`fathom.stream`, loaded when it is first used: it takes as long as all the rest."""
+    if name == "stream":
+        return _importlib.import_module(".stream", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
