@@ -214,9 +214,7 @@ void find_near(const Patch& mask, const NearDistance& how, std::byte* scratch, c
   else pack_sites<std::uint8_t><<<blocks, kPacked, 0, stream>>>(mask, bits, y0, x0, how.to_zero, packed);
   check_launch("packing a mask");
   const std::size_t bytes = Tile::bytes(how.reach);
-  fathom::cuda::check(
-      cudaFuncSetAttribute(find_in_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-      "setting up a kernel");
+  fathom::cuda::allow_memory(find_in_tiles);
   const std::int64_t tiles = (bits.words - 2 * bits.beside) / kWords * ((bits.rows - 2 * how.reach) / kHigh);
   find_in_tiles<<<static_cast<unsigned>(tiles), kBlock, bytes, stream>>>(Distances{to, how}, bits, packed);
   check_launch("finding distances");
