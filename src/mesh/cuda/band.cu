@@ -5,8 +5,8 @@
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
-#include "mesh/band_rule.h"
 #include "mesh/cuda/band.h"
+#include "mesh/cuda/band_work.cuh"
 #include "mesh/cuda/cut_tiles.h"
 #include "mesh/cuda/lines.cuh"
 #include "mesh/cuda/pieces.h"
@@ -24,64 +24,6 @@ using fathom::cuda::DeviceMemory;
 using fathom::cuda::kAllLanes;
 using fathom::cuda::lane_id;
 using fathom::cuda::Scratch;
-
-/// Of all pieces, but for the open tiles.
-struct Counts {
-  unsigned long long tiles_before;  ///< the piece
-  unsigned long long tiles, points;
-  unsigned long long open;
-};
-
-/// Arrays of a band, for as many tiles as are near.
-struct BandArrays {
-  std::int32_t* tiles;
-  std::uint64_t* masks;
-  std::byte* distances;
-  std::int32_t* triangles;  ///< may be null, as the next
-  float* closest;
-  std::uint8_t *row_inside, *after_inside;
-};
-
-/// Tiles by their numbers.
-struct NearList {
-  TileGrid tiles;
-  std::int64_t count;
-  const std::uint64_t* numbers;
-  CubeLists cubes;
-
-  __device__ const CubeList* list_of(std::int64_t i) const {
-    std::int64_t at[3];
-    place_of(i, at);
-    return cubes.of(at);
-  }
-  __device__ void place_of(std::int64_t i, std::int64_t (&at)[3]) const {
-    tiles.place_of(static_cast<std::int64_t>(numbers[i]), at);
-  }
-  __device__ void first_of(std::int64_t i, std::int64_t (&at)[3]) const {
-    place_of(i, at);
-    for (std::int64_t& x : at) x *= kTileSide;
-  }
-};
-
-struct BandWork {
-  TileGrid tiles;
-  double cutoff;
-  double largest, largest_near;  ///< squares of distances in the band, and of those for which a tile is stored
-  BandRule rule;
-  bool in_double;
-  BandArrays to;
-  const std::uint8_t* cut;  ///< [tile]: whether inside and outside meet in it; or null
-
-  // Of a piece of the near tiles.
-  NearList near;
-  const TileList* lists = nullptr;       ///< [near tile]
-  const std::uint64_t* bits = nullptr;   ///< of the lines of their rows, where winding numbers make the sign
-  const std::int32_t* rows = nullptr;    ///< [near tile]: number of its row among those, from 1
-  std::int32_t* stored = nullptr;        ///< [near tile]: whether it is
-  std::int32_t* ranks = nullptr;         ///< [near tile]: how many are, up to it
-  std::int32_t* open = nullptr;          ///< some near tiles
-  Counts* counts = nullptr;
-};
 
 /// By a warp, of which eight lanes have a word each: spreads the sides of known points to their neighbours until all
 /// are known, step by step as mesh/cpu/band.cpp does.
@@ -239,8 +181,7 @@ __device__ unsigned sides_of(const BandWork& work, const TileSearch& search, std
 __device__ void store_points(const BandWork& work, const LanePoints& points, unsigned inside, std::int64_t at) {
   double distances[kPointsOfLane];
 #pragma unroll
-  for (int n = 0; n < kPointsOfLane; ++n)
-    distances[n] = points.within >> n & 1 ? sqrt(points.squares[n]) : work.cutoff;
+  for (int n = 0; n < kPointsOfLane; ++n) distances[n] = points.within >> n & 1 ? sqrt(points.squares[n]) : work.cutoff;
   if (work.in_double) put_row<double>(work.to.distances, at, distances, inside);
   else put_row<float>(work.to.distances, at, distances, inside);
   if (work.to.triangles) {
@@ -434,9 +375,8 @@ void make_piece(const TreeView& tree, BandWork& work, PieceScratch& scratch, cud
   launch_tiles(settle, std::min<std::int64_t>(count, kTileBlocks * fathom::cuda::multiprocessors()), tree, stream, tree,
                work);
   scratch.rank(count, stream);
-  visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
-    launch_tiles(make_tiles<kSign>, count, tree, stream, tree, work);
-  });
+  visit_sign(tree.sign,
+             [&]<Sign kSign>(SignTag<kSign>) { launch_tiles(make_tiles<kSign>, count, tree, stream, tree, work); });
 }
 
 /// Makes all tiles that are near, one piece of them after the other. Waits.

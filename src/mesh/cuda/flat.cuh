@@ -75,9 +75,17 @@ __device__ inline void flatten(const Triangle& triangle, const std::uint32_t* fe
     flat.always = triangle.per_normal * 0x1p-20 <= shortest_per * shortest_per ? 0 : kAllSides;
     return;
   }
-  const Vec3 side = k == 0 ? ab : k == 1 ? triangle.a - triangle.c : triangle.c - triangle.b,
-             from = (k == 0 ? triangle.a : k == 1 ? triangle.c : triangle.b) - middle,
-             way = sqrt(k == 0 ? triangle.per_ab : k == 1 ? triangle.per_ac : triangle.per_bc) * side;
+  const Vec3 side = k == 0   ? ab
+                    : k == 1 ? triangle.a - triangle.c
+                             : triangle.c - triangle.b,
+             from = (k == 0   ? triangle.a
+                     : k == 1 ? triangle.c
+                              : triangle.b) -
+                    middle,
+             way = sqrt(k == 0   ? triangle.per_ab
+                        : k == 1 ? triangle.per_ac
+                                 : triangle.per_bc) *
+                   side;
   flat.along[k] = affine(way, from, unit);
   flat.outward[k] = affine(cross(way, upward), from, unit);
   flat.length[k] = static_cast<float>(sqrt(dot(side, side)) * unit);

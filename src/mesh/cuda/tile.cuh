@@ -40,7 +40,7 @@ struct TileMemory {
   int counts[kTileWarps];                         ///< of them
   std::uint16_t queue[kTilePoints];               ///< points that float64 has to decide
   int queued;
-  std::uint32_t decided[kTileBlock];                 ///< names of what is nearest to some of them
+  std::uint32_t decided[kTileBlock];                         ///< names of what is nearest to some of them
   std::uint32_t mask[2 * kTileSide], inside[2 * kTileSide];  ///< of a band's tile: bits of its points
 
   __device__ Node* stacks() { return reinterpret_cast<Node*>(this + 1); }
@@ -129,7 +129,8 @@ __global__ void __launch_bounds__(kAnswerBlock)
     const Found found = team.nearest(ball.middle, -1);
     const double distance = sqrt(found.squared);
     limit = distance + 2 * ball.radius;
-    const Rivals rivals(ball, distance, nearest_at(tree.mesh, found.place, Part::unknown, ball.middle).way, tree.longest_squared);
+    const Nearest nearest = nearest_of(triangle_at(tree.mesh, found.place), ball.middle);
+    const Rivals rivals(ball, distance, nearest.way, tree.longest_squared);
     count = team.gather(ball.middle, reach_of(limit * limit, tree.longest_squared), places, kMostListed, rivals);
   } else {
     const double reach = reach_of(limit * limit, tree.longest_squared);
@@ -207,7 +208,7 @@ class TileSearch {
       const std::uint32_t place = list.places[i / kFlatParts];
       const Triangle triangle = triangle_at(tree_.mesh, place);
       Flat& to = memory_.flats[i / kFlatParts];
-      to.place = place;
+      if (i % kFlatParts == 0) to.place = place;
       if (triangle.per_normal > 0)
         flatten(triangle, tree_.mesh.features + 6 * std::int64_t{place}, tile_.middle, unit, i % kFlatParts, to);
       else flat = false;

@@ -25,9 +25,10 @@ using fathom::cuda::kAllLanes;
 
 constexpr int kWide = 128, kHigh = 64, kWords = kWide / 32, kPairs = kWide / 2, kRows = 8;
 constexpr int kBlock = kPairs * kHigh / kRows, kPacked = 256;
-constexpr int kPitch = kPairs + 1;           ///< words from a row to the next one: other banks of the shared memory
-constexpr unsigned kNone = 181u << 16 | 181; ///< steps that are beyond reach: with what is added their square has 16 bits
-constexpr unsigned kFar = 255;               ///< no site within reach
+constexpr int kPitch = kPairs + 1;  ///< words from a row to the next one: other banks of the shared memory
+constexpr unsigned kNone =
+    181u << 16 | 181;           ///< steps that are beyond reach: with what is added their square has 16 bits
+constexpr unsigned kFar = 255;  ///< no site within reach
 constexpr std::uint32_t kMostTabled = 1022;  ///< squares
 constexpr int kMostWords = 16;               ///< of a row of a tile with what is beside it
 
@@ -78,7 +79,8 @@ __global__ void __launch_bounds__(kPacked)
   auto x = static_cast<int>(x0 + first * 32 - part.x0 + lane);  // below 0 it is beyond the width, too
   unsigned own = 0;
   const auto left = static_cast<int>(x - lane);  // the first pixel
-  if (left >= 0 && left + 1024 <= static_cast<int>(width) && reinterpret_cast<std::uintptr_t>(pixels + left) % 16 == 0) {
+  if (left >= 0 && left + 1024 <= static_cast<int>(width) &&
+      reinterpret_cast<std::uintptr_t>(pixels + left) % 16 == 0) {
     own = word_of(pixels + left + 32 * lane, to_zero);
   } else {
 #pragma unroll 8
@@ -140,7 +142,8 @@ __device__ void find_along_row(const Tile& tile, int row, int word) {
   for (int pair = 15; pair >= 0; --pair) {
     const unsigned right = __vminu2(steps, tile.of_two[sites >> 2 * pair & 3].y);
     steps = __byte_perm(right, 0, 0x1010) + 0x10002u;
-    const unsigned nearest = __vminu2(__vminu2(left[pair], right), kNone), low = nearest & 0xffffu, high = nearest >> 16;
+    const unsigned nearest = __vminu2(__vminu2(left[pair], right), kNone), low = nearest & 0xffffu,
+                   high = nearest >> 16;
     out[pair] = (high * high) * 0x10000u + low * low;
   }
 }
