@@ -30,12 +30,13 @@ void clear_where(const Array& mask, Array& array) {
 }
 
 void check_arguments(const OperationArguments& a) {
-  if (!a.format.empty() && a.output.empty()) throw InvalidArgument("--format is for the file of -o, which is not given");
+  if (!a.format.empty() && a.output.empty())
+    throw InvalidArgument("--format is for the file of -o, which is not given");
   if (!a.preview.empty() && io::format_from_path(a.preview) != io::Format::png)
     throw InvalidArgument(fmt::format("--preview draws a PNG; '{}' does not end in .png", a.preview));
   if (a.preview.empty() && !(a.title.empty() && a.units.empty()))
-    throw InvalidArgument(fmt::format("{} is for the chart of --preview, which is not given",
-                                      a.title.empty() ? "--units" : "--title"));
+    throw InvalidArgument(
+        fmt::format("{} is for the chart of --preview, which is not given", a.title.empty() ? "--units" : "--title"));
   if (!a.memory.empty()) parse_memory(a.memory);
 }
 
@@ -170,8 +171,9 @@ int Operation::print_plan() const {
   const auto line = [](const std::string& name, const std::string& what) {
     return fmt::format("{:<9}{}{}\n", name, name.size() < 9 ? "" : " ", what);
   };
-  std::string text = line("read", fmt::format("{}: {}, {}, {}", input_name(input_.path), io::name_of(input_.info.format),
-                                              fathom::name_of(input_.info.dtype), to_string(input_.info.shape)));
+  std::string text =
+      line("read", fmt::format("{}: {}, {}, {}", input_name(input_.path), io::name_of(input_.info.format),
+                               fathom::name_of(input_.info.dtype), to_string(input_.info.shape)));
   if (input_.batch_axes > 0) text += line("batch", "arrays along " + input_.batch_names());
   if (!arguments_.threshold.empty()) text += line("object", "not less than " + arguments_.threshold);
   if (!spacing_.empty()) text += line("spacing", fmt::format("{}", fmt::join(spacing_, ", ")));
@@ -289,10 +291,8 @@ Json Operation::outcome(const Json& more) {
                {"spacing", spacing_.empty() ? Json(nullptr) : Json(spacing_)},
                {"settings", settings}};
   json.update(more);
-  json["seconds"] = {{"read", seconds_.read},
-                     {"compute", seconds_.compute},
-                     {"write", seconds_.write},
-                     {"total", seconds_.total}};
+  json["seconds"] = {
+      {"read", seconds_.read}, {"compute", seconds_.compute}, {"write", seconds_.write}, {"total", seconds_.total}};
   return json;
 }
 

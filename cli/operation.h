@@ -60,15 +60,15 @@ class Operation {
  public:
   /// What is computed, and the file it goes to: an array, or what the verb writes itself, such as a table.
   struct Output {
-    const char* option;          ///< "-o"
-    std::string path;            ///< empty: not written
-    std::string content;         ///< what it is, in words: "mask"
+    const char* option;   ///< "-o"
+    std::string path;     ///< empty: not written
+    std::string content;  ///< what it is, in words: "mask"
     DType dtype = DType::uint8;
-    Shape shape;                 ///< the input's, axes of the batch first
-    bool is_array = true;        ///< false: without type and shape
-    bool carries = false;        ///< values of the input: palette and no-data value stay
+    Shape shape;                                ///< the input's, axes of the batch first
+    bool is_array = true;                       ///< false: without type and shape
+    bool carries = false;                       ///< values of the input: palette and no-data value stay
     io::Format format = io::Format::automatic;  ///< filled in
-    std::string detail = {};     ///< ", 12 of 30 elements": for the report
+    std::string detail = {};                    ///< ", 12 of 30 elements": for the report
   };
 
   /// Reads the header and checks what every verb takes.
