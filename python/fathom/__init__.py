@@ -10,6 +10,7 @@ import importlib as _importlib
 import typing as _typing
 
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
+from . import morphology
 from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._core import VERSION as __version__
@@ -52,6 +53,7 @@ __all__ = [
     "fill_nearest",
     "info",
     "mesh_distance",
+    "morphology",
     "nearest_site",
     "offset_surface",
     "read",

@@ -63,6 +63,8 @@ struct Common {
   }
 };
 
+void add_morphology(nanobind::module_& m);
+
 /// Adds Common and the operations.
 void add_apps(nanobind::module_& m);
 

@@ -2,6 +2,8 @@
 // object is at most the radius, an erosion where that to all else is more; openings and closings are both, one after the
 // other, the first one's mask in the output's memory. The distances are computed with the radius as their maximum, so
 // that the transform decides, in integers where the spacing allows, and the threshold only asks whether there is one.
+// Since nothing farther counts, large arrays are done in slabs along their first axis, from as many planes around them as
+// the radius has: the distances of a slab stay in the caches, and take little memory.
 //
 // Labels: the erosion of all is one transform, to the nearest element of another label. All else is done for each label
 // by itself, in the box around it that the radius can change; elements go to the label whose squared distance is least,
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -20,6 +23,7 @@
 #include "apps/cpu/morphology.h"
 #include "apps/rows.h"
 #include "fathom/core/error.h"
+#include "fathom/core/workspace.h"
 #include "fathom/grid/distance.h"
 
 namespace fathom::apps {
@@ -30,6 +34,7 @@ using Operation = MorphologyOperation;
 using Rule = grid::Sites::Rule;
 
 constexpr std::int64_t kElements = std::int64_t{1} << 22;  // of a batch that are worked on at once
+constexpr std::int64_t kSlab = std::int64_t{1} << 20;      // of an array whose distances are there at once
 
 bool is_thin(Operation operation) { return operation == Operation::remove_thin || operation == Operation::fill_thin; }
 
@@ -81,14 +86,20 @@ class Morphology {
   bool by_label() const { return options_.labels && base_ != Operation::erosion; }
   DType squares() const;
   grid::Border outside() const;
+  std::int64_t slab_planes(const Shape& part, int batch_axes) const;
   std::size_t own_bytes(const Shape& part, int batch_axes) const;
   std::size_t transform_bytes(const Shape& part, int batch_axes, bool least) const;
 
   grid::DistanceOptions distances(const grid::Sites& sites, grid::Border border, int batch_axes) const;
-  void measure(const AnyConstView& input, const grid::DistanceOptions& options, const grid::DistanceOutputs& outputs);
+  void measure(const AnyConstView& input, const grid::DistanceOptions& options, const grid::DistanceOutputs& outputs,
+               double share = 1);
+  template <class Use>
+  void each_slab(const AnyConstView& input, grid::DistanceOptions options, const Use& use, const AnyView& over = {});
   void each_part(const AnyConstView& input, const AnyView& output, int batch_axes, const Shape& part);
   void work(const AnyConstView& input, const AnyView& output, int batch_axes);
   void of_mask(const AnyConstView& input, const grid::Sites& object, const AnyView& out, int batch_axes);
+  void pass(const AnyConstView& input, const grid::Sites& sites, bool near, const AnyView& out, int batch_axes,
+            bool over = false);
   void padded_closing(const AnyConstView& input, const grid::Sites& object, const AnyView& out, int batch_axes);
   void of_labels(const AnyConstView& input, const AnyView& out);
   void of_label(const cpu::LabelBox& one, double growth, const AnyConstView& input, const AnyView& best,
@@ -104,6 +115,7 @@ class Morphology {
   DType field_ = DType::float32;
   const cpu::Crew crew_;
   std::size_t transform_limit_ = std::numeric_limits<std::size_t>::max();
+  Workspace workspace_;  ///< of the transforms, if the caller has none
   MorphologyReport report_;
   double step_ = 0, steps_ = 1;  ///< of the progress
 };
@@ -163,33 +175,56 @@ grid::Border Morphology::outside() const {
   return options_.border == MorphologyBorder::ignore ? grid::Border::open : grid::Border::sites;
 }
 
+/// Planes of a slab; all where it is not worth it, and of a batch.
+std::int64_t Morphology::slab_planes(const Shape& part, int batch_axes) const {
+  const std::int64_t planes = part[0];
+  if (batch_axes > 0 || planes == 0) return planes;
+  const std::int64_t plane = std::max<std::int64_t>(1, element_count(part) / planes), around = 2 * (margin(0) - 1);
+  const std::int64_t of_a_slab = std::max({kSlab / plane, around, std::int64_t{1}});
+  return of_a_slab + around < planes ? of_a_slab : planes;
+}
+
 std::size_t Morphology::own_bytes(const Shape& part, int batch_axes) const {
   const auto elements = static_cast<std::size_t>(element_count(part));
-  const auto in_padding = static_cast<std::size_t>(pads() ? element_count(padded(part, batch_axes)) : 0);
-  const std::size_t of_mask = pads() ? in_padding * (1 + size_of(field_)) : elements * size_of(field_);
+  const Shape shape = pads() ? padded(part, batch_axes) : part;
+  const auto all = static_cast<std::size_t>(element_count(shape));
+  const auto of_a_plane = all / static_cast<std::size_t>(std::max<std::int64_t>(shape[0], 1));
+  const std::int64_t planes = slab_planes(shape, batch_axes);
+  const auto with_halo = static_cast<std::size_t>(std::min(shape[0], planes + 2 * (margin(0) - 1)));
+  const bool in_slabs = planes < shape[0];
+  const std::size_t of_field =
+      of_a_plane * size_of(field_) * (by_label() ? with_halo : static_cast<std::size_t>(planes));
+  const std::size_t of_mask = of_field + (in_slabs ? of_a_plane * with_halo : 0) + (pads() ? all : 0);
   if (!by_label()) return of_mask;
   const std::size_t of_squares = grows(base_) ? elements * size_of(squares()) : 0;
-  return elements + of_squares + std::max(of_squares, of_mask);
+  const std::size_t of_growth = base_ == Operation::dilation ? elements * size_of(field_) : 0;
+  return std::max(of_growth, elements + of_squares + std::max(of_squares, of_mask));
 }
 
 std::size_t Morphology::transform_bytes(const Shape& part, int batch_axes, bool least) const {
   std::size_t most = 0;
-  const auto look = [&](DType dtype, const Shape& shape, Rule rule, grid::Border border, DType out) {
-    const AnyView made(nullptr, out, shape);
-    const bool squared = out != field_;
+  const auto look = [&](DType dtype, Shape shape, Rule rule, grid::Border border, bool squared = false) {
+    auto options = distances({rule, 1}, border, batch_axes);
+    Shape result = shape;
+    if (!squared) {
+      result[0] = slab_planes(shape, batch_axes);
+      shape[0] = std::min(shape[0], result[0] + 2 * (margin(0) - 1));
+      if (result[0] < shape[0])
+        for (int axis = 0; axis < shape.rank(); ++axis) options.region.push_back({0, result[axis]});
+    }
+    const AnyView made(nullptr, squared ? squares() : field_, result);
     const grid::DistanceOutputs outputs = {squared ? AnyView() : made, squared ? made : AnyView(), {}, {}};
-    const auto options = distances({rule, 1}, border, batch_axes);
     const AnyConstView input(nullptr, dtype, shape);
     most = std::max(most, least ? grid::least_scratch_bytes(input, options, outputs)
                                 : grid::scratch_bytes(input, options, outputs));
   };
   const Shape shape = pads() ? padded(part, batch_axes) : part;
-  if (options_.labels) look(dtype_, part, Rule::labels, outside(), field_);
-  if (by_label() && grows(base_)) look(dtype_, part, Rule::equal, grid::Border::open, squares());
-  look(dtype_, part, by_label() ? Rule::not_equal : Rule::zero, outside(), field_);
-  look(dtype_, part, by_label() ? Rule::equal : Rule::nonzero, grid::Border::open, field_);
-  look(DType::uint8, shape, Rule::zero, outside(), field_);
-  look(DType::uint8, shape, Rule::nonzero, grid::Border::open, field_);
+  if (options_.labels) look(dtype_, part, Rule::labels, outside());
+  if (by_label() && grows(base_)) look(dtype_, part, Rule::equal, grid::Border::open, true);
+  look(dtype_, part, by_label() ? Rule::not_equal : Rule::zero, outside());
+  look(dtype_, part, by_label() ? Rule::equal : Rule::nonzero, grid::Border::open);
+  look(DType::uint8, shape, Rule::zero, outside());
+  look(DType::uint8, shape, Rule::nonzero, grid::Border::open);
   return most;
 }
 
@@ -207,14 +242,60 @@ grid::DistanceOptions Morphology::distances(const grid::Sites& sites, grid::Bord
   return options;
 }
 
+/// @param share  of a pass over the array
 void Morphology::measure(const AnyConstView& input, const grid::DistanceOptions& options,
-                         const grid::DistanceOutputs& outputs) {
+                         const grid::DistanceOutputs& outputs, double share) {
   grid::DistanceOptions own = options;
   if (options_.execution.scratch_limit) own.execution.scratch_limit = transform_limit_;
-  if (!by_label()) own.execution.progress = part_of(options_.execution, step_++, steps_).progress;
+  if (!own.execution.workspace) own.execution.workspace = &workspace_;
+  if (!by_label()) {
+    own.execution.progress = part_of(options_.execution, step_ / share, steps_ / share).progress;
+    step_ += share;
+  }
   const grid::DistanceReport done = grid::distance_transform(input, own, outputs);
   report_.instruction_set = done.instruction_set;
   report_.threads = std::max(report_.threads, done.threads);
+}
+
+/// Distances, in one piece or slab by slab: calls use(field, begin, end) for planes of the input.
+/// @param over  the input's memory, if use() changes those planes
+template <class Use>
+void Morphology::each_slab(const AnyConstView& input, grid::DistanceOptions options, const Use& use,
+                           const AnyView& over) {
+  const std::int64_t planes = input.shape()[0], around = margin(0) - 1;
+  const std::int64_t of_a_slab = slab_planes(input.shape(), options.batch_axes);
+  Shape shape = input.shape();
+  shape[0] = of_a_slab;
+  Array field(field_, shape), kept;
+  if (of_a_slab == planes) {
+    measure(input, options, {field.view(), {}, {}, {}});
+    return use(std::as_const(field).view(), 0, planes);
+  }
+  Shape with_halo = shape;
+  with_halo[0] = of_a_slab + 2 * around;
+  if (over.present()) kept = Array(over.dtype(), with_halo);
+  std::int64_t known = 0;  // planes that were kept, so far
+  for (std::int64_t begin = 0; begin < planes; begin += of_a_slab) {
+    const std::int64_t end = std::min(planes, begin + of_a_slab);
+    const std::int64_t first = std::max<std::int64_t>(0, begin - around), last = std::min(planes, end + around);
+    AnyConstView from = cropped(input, 0, first, last);
+    if (over.present()) {
+      // Of the last slab's planes those that this one sees, too; the others are as they were.
+      const std::size_t plane = kept.bytes() / static_cast<std::size_t>(with_halo[0]);
+      const std::int64_t before = std::max<std::int64_t>(0, begin - of_a_slab - around);
+      std::memmove(kept.data(), kept.data() + static_cast<std::size_t>(first - before) * plane,
+                   static_cast<std::size_t>(std::max<std::int64_t>(0, known - first)) * plane);
+      const AnyView rest = cropped(kept.view(), 0, std::max<std::int64_t>(0, known - first), last - first);
+      cpu::copy_mask(cropped(input, 0, std::max(known, first), last), rest, crew_);
+      known = last;
+      from = cropped(std::as_const(kept).view(), 0, 0, last - first);
+    }
+    options.region = {{begin - first, end - first}};
+    for (int axis = 1; axis < shape.rank(); ++axis) options.region.push_back({0, shape[axis]});
+    const AnyView result = cropped(field.view(), 0, 0, end - begin);
+    measure(from, options, {result, {}, {}, {}}, static_cast<double>(end - begin) / static_cast<double>(planes));
+    use(AnyConstView(result), begin, end);
+  }
 }
 
 Shape Morphology::part_of_batch(std::int64_t elements, int& batch_axes) const {
@@ -270,9 +351,10 @@ void Morphology::work(const AnyConstView& input, const AnyView& output, int batc
   if (by_label()) of_labels(input, output);
   else if (!options_.labels) of_mask(input, {Rule::nonzero, 0}, output, batch_axes);
   else {
-    Array field(field_, input.shape());
-    measure(input, distances({Rule::labels, 0}, outside(), batch_axes), {field.view(), {}, {}, {}});
-    cpu::keep_far(std::as_const(field).view(), input, output, crew_);
+    each_slab(input, distances({Rule::labels, 0}, outside(), batch_axes),
+              [&](const AnyConstView& field, std::int64_t begin, std::int64_t end) {
+                cpu::keep_far(field, cropped(input, 0, begin, end), cropped(output, 0, begin, end), crew_);
+              });
   }
   derive(input, output, batch_axes);
 }
@@ -280,37 +362,35 @@ void Morphology::work(const AnyConstView& input, const AnyView& output, int batc
 /// The base operation. @param object  elements that are not 0, or equal to a label
 void Morphology::of_mask(const AnyConstView& input, const grid::Sites& object, const AnyView& out, int batch_axes) {
   if (pads()) return padded_closing(input, object, out, batch_axes);
-  Array field(field_, input.shape());
-  const auto pass = [&](const AnyConstView& from, const grid::Sites& sites, bool near) {
-    measure(from, distances(sites, near ? grid::Border::open : outside(), batch_axes), {field.view(), {}, {}, {}});
-    cpu::threshold(std::as_const(field).view(), near, out, crew_);
-  };
   const grid::Sites others{object.rule == Rule::nonzero ? Rule::zero : Rule::not_equal, object.value};
-  if (grows(base_)) pass(input, object, true);
-  else pass(input, others, false);
-  if (base_ == Operation::opening) pass(out, {Rule::nonzero, 0}, true);
-  if (base_ == Operation::closing) pass(out, {Rule::zero, 0}, false);
+  if (grows(base_)) pass(input, object, true, out, batch_axes);
+  else pass(input, others, false, out, batch_axes);
+  if (base_ == Operation::opening) pass(out, {Rule::nonzero, 0}, true, out, batch_axes, true);
+  if (base_ == Operation::closing) pass(out, {Rule::zero, 0}, false, out, batch_axes, true);
+}
+
+/// A dilation by sites, or the erosion by them. @param over  the input is the output
+void Morphology::pass(const AnyConstView& input, const grid::Sites& sites, bool near, const AnyView& out,
+                      int batch_axes, bool over) {
+  const auto use = [&](const AnyConstView& field, std::int64_t begin, std::int64_t end) {
+    cpu::threshold(field, near, cropped(out, 0, begin, end), crew_);
+  };
+  each_slab(input, distances(sites, near ? grid::Border::open : outside(), batch_axes), use, over ? out : AnyView());
 }
 
 void Morphology::padded_closing(const AnyConstView& input, const grid::Sites& object, const AnyView& out,
                                 int batch_axes) {
-  const Shape shape = padded(input.shape(), batch_axes);
-  Array grown(DType::uint8, shape), field(field_, shape);
+  Array grown(DType::uint8, padded(input.shape(), batch_axes));
   AnyView middle = grown.view();
-  const AnyView result(field.data(), field_, input.shape());
-  auto options = distances({Rule::zero, 0}, grid::Border::open, batch_axes);
-  for (int axis = batch_axes; axis < shape.rank(); ++axis) {
-    const std::int64_t begin = margin(axis - batch_axes), end = begin + input.shape()[axis];
-    middle = cropped(middle, axis, begin, end);
-    options.region.push_back({begin, end});
+  for (int axis = batch_axes; axis < middle.rank(); ++axis) {
+    const std::int64_t begin = margin(axis - batch_axes);
+    middle = cropped(middle, axis, begin, begin + input.shape()[axis]);
   }
   cpu::fill(false, grown.view(), crew_);
   cpu::mark(input, object, middle, crew_);
-  const auto sites = std::as_const(grown).view();
-  measure(sites, distances({Rule::nonzero, 0}, grid::Border::open, batch_axes), {field.view(), {}, {}, {}});
-  cpu::threshold(std::as_const(field).view(), true, grown.view(), crew_);
-  measure(sites, options, {result, {}, {}, {}});
-  cpu::threshold(result, false, out, crew_);
+  pass(grown.view(), {Rule::nonzero, 0}, true, grown.view(), batch_axes, true);
+  pass(grown.view(), {Rule::zero, 0}, false, grown.view(), batch_axes, true);
+  cpu::copy_mask(middle, out, crew_);
 }
 
 /// How far any label reaches: where the radius is large, not farther than the farthest element from all labels.
@@ -376,10 +456,10 @@ void Morphology::derive(const AnyConstView& input, const AnyView& out, int batch
   if (options_.operation == Operation::white_top_hat) cpu::keep_what_lacks(input, !options_.labels, out, crew_);
   if (options_.operation == Operation::black_top_hat) cpu::clear_object(input, out, crew_);
   if (options_.operation != Operation::gradient) return;
-  Array field(field_, input.shape());
-  measure(input, distances({options_.labels ? Rule::labels : Rule::zero, 0}, outside(), batch_axes),
-          {field.view(), {}, {}, {}});
-  cpu::clear_far(std::as_const(field).view(), out, crew_);
+  each_slab(input, distances({options_.labels ? Rule::labels : Rule::zero, 0}, outside(), batch_axes),
+            [&](const AnyConstView& field, std::int64_t begin, std::int64_t end) {
+              cpu::clear_far(field, cropped(out, 0, begin, end), crew_);
+            });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rows of arrays of one shape, on many threads.
+// Parts of arrays, and passes over arrays of one shape on many threads.
 #pragma once
 
 #include <algorithm>
@@ -34,27 +34,34 @@ Any one_of(const Any& array, std::int64_t index) {
   return {array.data() + offset, array.dtype(), shape, strides};
 }
 
-/// Calls work(offsets, n, row) for each row of n elements: offsets, in elements, of the row in each of K arrays.
+/// Calls work(offsets, n) for runs of n elements that lie one behind the other in each of K arrays, at most some 2¹⁶:
+/// offsets, in elements, of the run in each. Axes that lie dense in all arrays are one.
 /// @throws Cancelled the caller's stop token asks for it
 template <std::size_t K, class Work>
-void for_each_row(const Shape& shape, const std::array<Strides, K>& strides, const Execution& execution, int threads,
+void for_each_run(Shape shape, std::array<Strides, K> strides, const Execution& execution, int threads,
                   const Work& work) {
   if (element_count(shape) == 0) return;
-  const int last = shape.rank() - 1;
-  const std::int64_t n = shape[last], rows = element_count(shape) / n;
-  constexpr std::int64_t kElements = 1 << 16;  // of a job
-  const std::int64_t of_a_job = std::max<std::int64_t>(1, kElements / n);
-  parallel_jobs(execution, threads, (rows + of_a_job - 1) / of_a_job, [&](int, std::int64_t job) {
-    const std::int64_t end = std::min(rows, (job + 1) * of_a_job);
-    for (std::int64_t row = job * of_a_job; row < end; ++row) {
-      std::array<std::int64_t, K> offsets{};
-      std::int64_t rest = row;
-      for (int axis = last - 1; axis >= 0; --axis) {
-        const std::int64_t index = rest % shape[axis];
-        rest /= shape[axis];
-        for (std::size_t k = 0; k < K; ++k) offsets[k] += index * strides[k][axis];
-      }
-      work(offsets, n, row);
+  int last = shape.rank() - 1;
+  const auto is_dense = [&](const Strides& one) { return one[last - 1] == shape[last]; };
+  for (; last > 0 && std::all_of(strides.begin(), strides.end(), is_dense); --last) {
+    shape[last - 1] *= shape[last];
+    for (Strides& one : strides) one[last - 1] = 1;
+  }
+  std::int64_t rows = 1;
+  for (int axis = 0; axis < last; ++axis) rows *= shape[axis];
+  constexpr std::int64_t kElements = 1 << 16;                                  // of a job
+  const std::int64_t n = shape[last], runs = (n + kElements - 1) / kElements;  // of a row
+  const std::int64_t rows_of_a_job = std::max<std::int64_t>(1, kElements / n);
+  parallel_jobs(execution, threads, (rows + rows_of_a_job - 1) / rows_of_a_job * runs, [&](int, std::int64_t job) {
+    const std::int64_t begin = job % runs * kElements, length = std::min(n - begin, kElements);
+    const std::int64_t first = job / runs * rows_of_a_job, end = std::min(rows, first + rows_of_a_job);
+    for (std::int64_t row = first; row < end; ++row) {
+      std::array<std::int64_t, K> offsets;
+      offsets.fill(begin);
+      for (std::int64_t axis = last - 1, rest = row; axis >= 0; rest /= shape[static_cast<int>(axis--)])
+        for (std::size_t k = 0; k < K; ++k)
+          offsets[k] += rest % shape[static_cast<int>(axis)] * strides[k][static_cast<int>(axis)];
+      work(offsets, length);
     }
   });
 }

@@ -14,11 +14,11 @@ namespace fathom::apps::cpu {
 
 namespace {
 
-/// Calls work(the row in each array, n) for each row of n elements.
+/// Calls work(the run in each array, n) for runs of n elements.
 template <class Work, class... Pointers>
-void by_rows(const Shape& shape, const std::array<Strides, sizeof...(Pointers)>& strides, const Crew& crew,
+void by_runs(const Shape& shape, const std::array<Strides, sizeof...(Pointers)>& strides, const Crew& crew,
              const Work& work, Pointers... begin) {
-  for_each_row(shape, strides, crew.execution, crew.threads, [&](const auto& offsets, std::int64_t n, std::int64_t) {
+  for_each_run(shape, strides, crew.execution, crew.threads, [&](const auto& offsets, std::int64_t n) {
     const auto call = [&]<std::size_t... K>(std::index_sequence<K...>) { work(begin + offsets[K]..., n); };
     call(std::index_sequence_for<Pointers...>());
   });
@@ -72,14 +72,20 @@ constexpr V most_of() {
   return std::is_floating_point_v<V> ? std::numeric_limits<V>::infinity() : std::numeric_limits<V>::max();
 }
 
+grid::Range element_at(const std::vector<std::int64_t>& index, int axis) {
+  const std::int64_t at = index[static_cast<std::size_t>(axis)];
+  return {at, at + 1};
+}
+
 }  // namespace
 
 void threshold(const AnyConstView& field, bool finite, const AnyView& mask, const Crew& crew) {
-  with_field(field, [&](const auto* distances) {
-    const auto of_row = [finite](const auto* distance, std::uint8_t* out, std::int64_t n) {
-      for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(is_finite(distance[i]) == finite);
+  with_field(field, [&]<class V>(const V* distances) {
+    const auto of_run = [far = static_cast<std::uint8_t>(!finite)](const V* distance, std::uint8_t* out,
+                                                                   std::int64_t n) {
+      for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(is_finite(distance[i]) ? !far : far);
     };
-    by_rows(field.shape(), {field.strides(), mask.strides()}, crew, of_row, distances, mask_of(mask));
+    by_runs(field.shape(), {field.strides(), mask.strides()}, crew, of_run, distances, mask_of(mask));
   });
 }
 
@@ -87,10 +93,10 @@ void clear_far(const AnyConstView& field, const AnyView& out, const Crew& crew) 
   with_field(field, [&](const auto* distances) {
     visit_dtype(out.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
-      const auto of_row = [](const auto* distance, T* to, std::int64_t n) {
+      const auto of_run = [](const auto* distance, T* to, std::int64_t n) {
         for (std::int64_t i = 0; i < n; ++i) to[i] = is_finite(distance[i]) ? to[i] : T{};
       };
-      by_rows(field.shape(), {field.strides(), out.strides()}, crew, of_row, distances,
+      by_runs(field.shape(), {field.strides(), out.strides()}, crew, of_run, distances,
               reinterpret_cast<T*>(out.data()));
     });
   });
@@ -100,10 +106,10 @@ void keep_far(const AnyConstView& field, const AnyConstView& labels, const AnyVi
   with_field(field, [&](const auto* distances) {
     visit_dtype(labels.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
-      const auto of_row = [](const auto* distance, const T* label, T* kept, std::int64_t n) {
+      const auto of_run = [](const auto* distance, const T* label, T* kept, std::int64_t n) {
         for (std::int64_t i = 0; i < n; ++i) kept[i] = is_finite(distance[i]) ? T{} : label[i];
       };
-      by_rows(field.shape(), {field.strides(), labels.strides(), out.strides()}, crew, of_row, distances,
+      by_runs(field.shape(), {field.strides(), labels.strides(), out.strides()}, crew, of_run, distances,
               labels.as<T>().data(), out.as<T>().data());
     });
   });
@@ -111,22 +117,22 @@ void keep_far(const AnyConstView& field, const AnyConstView& labels, const AnyVi
 
 void clear_object(const AnyConstView& input, const AnyView& out, const Crew& crew) {
   with_input(input, size_of(out.dtype()) == 1, out, [&]<class T, class Out>(const T* from, Out* to) {
-    const auto of_row = [](const T* element, Out* result, std::int64_t n) {
+    const auto of_run = [](const T* element, Out* result, std::int64_t n) {
       for (std::int64_t i = 0; i < n; ++i) result[i] = element[i] != T{} ? Out{} : result[i];
     };
-    by_rows(input.shape(), {input.strides(), out.strides()}, crew, of_row, from, to);
+    by_runs(input.shape(), {input.strides(), out.strides()}, crew, of_run, from, to);
   });
 }
 
 void keep_what_lacks(const AnyConstView& input, bool is_mask, const AnyView& out, const Crew& crew) {
   with_input(input, is_mask, out, [&]<class T, class Out>(const T* from, Out* to) {
-    const auto of_row = [is_mask](const T* element, Out* result, std::int64_t n) {
+    const auto of_run = [is_mask](const T* element, Out* result, std::int64_t n) {
       for (std::int64_t i = 0; i < n; ++i)
         result[i] = result[i] != Out{} ? Out{}
                     : is_mask          ? static_cast<Out>(element[i] != T{})
                                        : static_cast<Out>(element[i]);
     };
-    by_rows(input.shape(), {input.strides(), out.strides()}, crew, of_row, from, to);
+    by_runs(input.shape(), {input.strides(), out.strides()}, crew, of_run, from, to);
   });
 }
 
@@ -135,12 +141,19 @@ void mark(const AnyConstView& input, const grid::Sites& object, const AnyView& m
     using T = typename decltype(tag)::type;
     const bool one = object.rule == grid::Sites::Rule::equal;
     const T label = std::visit([](auto number) { return static_cast<T>(number); }, object.value.number);
-    const auto of_row = [one, label](const T* element, std::uint8_t* out, std::int64_t n) {
-      for (std::int64_t i = 0; i < n; ++i)
-        out[i] = static_cast<std::uint8_t>(one ? element[i] == label : element[i] != T{});
+    const auto of_run = [one, label](const T* element, std::uint8_t* out, std::int64_t n) {
+      if (one)
+        for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(element[i] == label);
+      else
+        for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(element[i] != T{});
     };
-    by_rows(input.shape(), {input.strides(), mask.strides()}, crew, of_row, input.as<T>().data(), mask_of(mask));
+    by_runs(input.shape(), {input.strides(), mask.strides()}, crew, of_run, input.as<T>().data(), mask_of(mask));
   });
+}
+
+void copy_mask(const AnyConstView& from, const AnyView& to, const Crew& crew) {
+  const auto of_run = [](const std::uint8_t* mask, std::uint8_t* copy, std::int64_t n) { std::copy_n(mask, n, copy); };
+  by_runs(from.shape(), {from.strides(), to.strides()}, crew, of_run, mask_of(from), mask_of(to));
 }
 
 std::vector<LabelBox> find_labels(const AnyConstView& labels, const Crew& crew) {
@@ -149,25 +162,27 @@ std::vector<LabelBox> find_labels(const AnyConstView& labels, const Crew& crew) 
     const auto view = labels.as<T>();
     const int last = view.shape().rank() - 1;
     std::unordered_map<T, std::vector<grid::Range>> boxes;
-    for_each_row<1>(
-        view.shape(), {view.strides()}, crew.execution, 1, [&](const auto& offsets, std::int64_t n, std::int64_t rest) {
-          const T* row = view.data() + offsets[0];
-          Shape index = view.shape();
-          for (int axis = last - 1; axis >= 0; rest /= view.shape()[axis--]) index[axis] = rest % view.shape()[axis];
-          for (std::int64_t begin = 0, end; begin < n; begin = end) {
-            for (end = begin + 1; end < n && row[end] == row[begin];) ++end;
-            if (row[begin] == T{}) continue;
-            auto& box = boxes[row[begin]];
-            const bool is_new = box.empty();
-            box.resize(static_cast<std::size_t>(last) + 1);
-            for (int axis = 0; axis <= last; ++axis) {
-              const grid::Range here =
-                  axis == last ? grid::Range{begin, end} : grid::Range{index[axis], index[axis] + 1};
-              grid::Range& range = box[static_cast<std::size_t>(axis)];
-              range = is_new ? here : grid::Range{std::min(range.begin, here.begin), std::max(range.end, here.end)};
-            }
-          }
-        });
+    const std::int64_t n = view.shape()[last];
+    std::vector<std::int64_t> index(static_cast<std::size_t>(last), 0);
+    for (std::int64_t left = n == 0 ? 0 : element_count(view.shape()) / n; left > 0; --left) {
+      if (crew.execution.stop.stop_requested()) throw Cancelled();
+      const T* row = view.data();
+      for (int axis = 0; axis < last; ++axis) row += index[static_cast<std::size_t>(axis)] * view.strides()[axis];
+      for (std::int64_t begin = 0, end; begin < n; begin = end) {
+        for (end = begin + 1; end < n && row[end] == row[begin];) ++end;
+        if (row[begin] == T{}) continue;
+        auto& box = boxes[row[begin]];
+        const bool is_new = box.empty();
+        box.resize(static_cast<std::size_t>(last) + 1);
+        for (int axis = 0; axis <= last; ++axis) {
+          const grid::Range here = axis == last ? grid::Range{begin, end} : element_at(index, axis);
+          grid::Range& range = box[static_cast<std::size_t>(axis)];
+          range = is_new ? here : grid::Range{std::min(range.begin, here.begin), std::max(range.end, here.end)};
+        }
+      }
+      for (int axis = last; axis-- > 0 && ++index[static_cast<std::size_t>(axis)] == view.shape()[axis];)
+        index[static_cast<std::size_t>(axis)] = 0;
+    }
     std::vector<std::pair<T, std::vector<grid::Range>>> sorted(boxes.begin(), boxes.end());
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<LabelBox> found;
@@ -180,39 +195,45 @@ void claim(const grid::Sites::Value& label, const AnyConstView& mask, const AnyC
            const AnyView& out, const Crew& crew) {
   with_squares(squared, best, [&]<class V>(const V* from, V* least) {
     with_label(label, out, [&]<class T>(T* to, T value) {
-      const auto of_row = [value](const V* here, V* so_far, const std::uint8_t* covered, T* result, std::int64_t n) {
-        for (std::int64_t i = 0; i < n; ++i)
-          if ((covered == nullptr || covered[i] != 0) && here[i] < so_far[i]) {
-            so_far[i] = here[i];
-            result[i] = value;
-          }
+      const auto take = [value](V here, V& so_far, T& result) {
+        if (!(here < so_far)) return;
+        so_far = here;
+        result = value;
       };
-      Strides of_mask = squared.strides();
-      for (int axis = 0; axis < squared.rank(); ++axis) of_mask[axis] = mask.present() ? mask.strides()[axis] : 0;
-      by_rows(squared.shape(), {squared.strides(), best.strides(), of_mask, out.strides()}, crew, of_row, from, least,
-              mask_of(mask), to);
+      const auto of_run = [take](const V* here, V* so_far, T* result, std::int64_t n) {
+        for (std::int64_t i = 0; i < n; ++i) take(here[i], so_far[i], result[i]);
+      };
+      const auto of_masked_run = [take](const V* here, V* so_far, T* result, const std::uint8_t* covered,
+                                        std::int64_t n) {
+        for (std::int64_t i = 0; i < n; ++i)
+          if (covered[i] != 0) take(here[i], so_far[i], result[i]);
+      };
+      const Shape& shape = squared.shape();
+      if (mask.present())
+        by_runs(shape, {squared.strides(), best.strides(), out.strides(), mask.strides()}, crew, of_masked_run, from,
+                least, to, mask_of(mask));
+      else by_runs(shape, {squared.strides(), best.strides(), out.strides()}, crew, of_run, from, least, to);
     });
   });
 }
 
 void claim(const grid::Sites::Value& label, const AnyConstView& mask, const AnyView& out, const Crew& crew) {
   with_label(label, out, [&]<class T>(T* to, T value) {
-    const auto of_row = [value](const std::uint8_t* covered, T* result, std::int64_t n) {
+    const auto of_run = [value](const std::uint8_t* covered, T* result, std::int64_t n) {
       for (std::int64_t i = 0; i < n; ++i) result[i] = covered[i] != 0 ? value : result[i];
     };
-    by_rows(mask.shape(), {mask.strides(), out.strides()}, crew, of_row, mask_of(mask), to);
+    by_runs(mask.shape(), {mask.strides(), out.strides()}, crew, of_run, mask_of(mask), to);
   });
 }
 
 double farthest(const AnyConstView& field, const Crew& crew) {
   double most = 0;
   with_field(field, [&](const auto* distances) {
-    for_each_row<1>(field.shape(), {field.strides()}, crew.execution, 1,
-                    [&](const auto& offsets, std::int64_t n, std::int64_t) {
-                      for (std::int64_t i = 0; i < n; ++i)
-                        if (const auto d = distances[offsets[0] + i]; is_finite(d))
-                          most = std::max(most, static_cast<double>(d));
-                    });
+    const auto of_run = [&](const auto* distance, std::int64_t n) {
+      for (std::int64_t i = 0; i < n; ++i)
+        if (is_finite(distance[i])) most = std::max(most, static_cast<double>(distance[i]));
+    };
+    by_runs(field.shape(), {field.strides()}, {crew.execution, 1}, of_run, distances);
   });
   return most;
 }
@@ -221,8 +242,8 @@ void fill(bool most, const AnyView& array, const Crew& crew) {
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T value = most ? most_of<T>() : T{};
-    const auto of_row = [value](T* to, std::int64_t n) { std::fill_n(to, n, value); };
-    by_rows(array.shape(), {array.strides()}, crew, of_row, reinterpret_cast<T*>(array.data()));
+    const auto of_run = [value](T* to, std::int64_t n) { std::fill_n(to, n, value); };
+    by_runs(array.shape(), {array.strides()}, crew, of_run, reinterpret_cast<T*>(array.data()));
   });
 }
 

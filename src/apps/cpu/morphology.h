@@ -40,6 +40,9 @@ void keep_what_lacks(const AnyConstView& input, bool is_mask, const AnyView& out
 /// @param mask  bool or uint8
 void mark(const AnyConstView& input, const grid::Sites& object, const AnyView& mask, const Crew& crew);
 
+/// @param from, to  bool or uint8
+void copy_mask(const AnyConstView& from, const AnyView& to, const Crew& crew);
+
 /// A label, and where it is: half-open ranges along the axes.
 struct LabelBox {
   grid::Sites::Value label;

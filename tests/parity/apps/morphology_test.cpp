@@ -306,6 +306,66 @@ TEST(Morphology, opens_and_closes_once_and_for_all) {
     }
 }
 
+/// By the distances of the whole array: 1 where they are finite, or where they are not.
+Array by_distances(const Array& mask, grid::Sites::Rule sites, grid::Border border, double radius, bool near) {
+  grid::DistanceOptions options;
+  options.sites.rule = sites;
+  options.border = {border};
+  options.max_distance = radius;
+  const Array field = grid::distance_transform(mask.view(), options);
+  Array result(DType::boolean, mask.shape());
+  for (std::int64_t i = 0; i < field.size(); ++i)
+    result.as<bool>().data()[i] = std::isfinite(field.as<float>().data()[i]) == near;
+  return result;
+}
+
+TEST(Morphology, in_slabs_is_the_same) {
+  using Rule = grid::Sites::Rule;
+  Random random(8);
+  for (const Shape& shape : {Shape{1500, 1100}, Shape{150, 120, 110}, Shape{1 << 21}})
+    for (const double radius : {1.0, 4.5, 31.0}) {
+      const Array mask = mask_array(scatter(shape, radius < 2 ? 0.5 : 0.02, random), shape, DType::boolean, false);
+      for (const MorphologyBorder border : {MorphologyBorder::ignore, MorphologyBorder::background}) {
+        const auto outside = border == MorphologyBorder::ignore ? grid::Border::open : grid::Border::sites;
+        const Array dilated = by_distances(mask, Rule::nonzero, grid::Border::open, radius, true);
+        const Array eroded = by_distances(mask, Rule::zero, outside, radius, false);
+        const auto is = [&](Operation operation, const Array& expected) {
+          EXPECT_TRUE(equal(morphology(mask.view(), options_of(operation, radius, border)), expected))
+              << to_string(shape) << " " << radius << " " << static_cast<int>(operation);
+        };
+        is(Operation::dilation, dilated);
+        is(Operation::erosion, eroded);
+        is(Operation::closing, by_distances(dilated, Rule::zero, outside, radius, false));
+        is(Operation::opening, by_distances(eroded, Rule::nonzero, grid::Border::open, radius, true));
+      }
+    }
+}
+
+TEST(Morphology, of_labels_far_apart) {
+  const Shape shape{150, 130};
+  Array labels(DType::int16, shape);
+  auto* values = labels.as<std::int16_t>().data();
+  std::fill_n(values, labels.size(), std::int16_t{0});
+  Random random(9);
+  std::vector<std::pair<std::int64_t, std::int16_t>> sites;
+  for (std::int16_t k = 1; k <= 12; ++k) {
+    const std::int64_t at = below(random, labels.size());
+    values[at] = static_cast<std::int16_t>(13 - k);
+    sites.emplace_back(at, values[at]);
+  }
+  auto options = options_of(Operation::dilation, INFINITY);
+  options.labels = true;
+  const Array grown = morphology(labels.view(), options);
+  for (std::int64_t i = 0; i < grown.size(); ++i) {
+    std::pair<std::int64_t, std::int16_t> best{1 << 30, std::int16_t{0}};
+    for (const auto& [at, label] : sites) {
+      const std::int64_t y = i / 130 - at / 130, x = i % 130 - at % 130;
+      best = std::min(best, {y * y + x * x, label});
+    }
+    ASSERT_EQ(grown.as<std::int16_t>().data()[i], best.second) << i;
+  }
+}
+
 TEST(Morphology, of_the_complement_is_the_complement) {
   Random random(6);
   for (int k = 0; k < scaled(100); ++k) {
