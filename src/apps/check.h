@@ -21,6 +21,13 @@ inline void check_execution(const Execution& execution, const std::string& what)
                           "; give 1 or more, or 0 for all processors");
 }
 
+/// @throws InvalidArgument no axis of space is left
+inline void check_batch(const AnyConstView& input, int batch_axes) {
+  if (batch_axes < 0 || batch_axes >= input.rank())
+    throw InvalidArgument(std::to_string(batch_axes) + " batch axes of an array with " + std::to_string(input.rank()) +
+                          " axes; give 0 or more, and fewer than it has");
+}
+
 /// The threads that a call may use.
 inline int threads_of(const Execution& execution) {
   return execution.threads > 0 ? execution.threads : available_threads();
