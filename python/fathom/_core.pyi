@@ -92,6 +92,15 @@ def gather(
 class Common:
     def __init__(self, spacing: Sequence[float], backend: int, threads: int, /) -> None: ...
 
+def direction(
+    x: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    options: Options,
+    out: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
 def morphology(
     x: npt.NDArray[Any],
     rank: int,

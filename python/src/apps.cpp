@@ -14,6 +14,7 @@ void add_apps(nb::module_& m) {
     common.execution.threads = threads;
     return common;
   }));
+  add_direction(m);
   add_morphology(m);
 }
 

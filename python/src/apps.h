@@ -63,6 +63,7 @@ struct Common {
   }
 };
 
+void add_direction(nanobind::module_& m);
 void add_morphology(nanobind::module_& m);
 
 /// Adds Common and the operations.
