@@ -97,6 +97,12 @@ Operation::Operation(const char* verb, const OperationArguments& a, io::Colours 
   if (!no_data_.empty()) parse_no_data(no_data_);
 }
 
+void Operation::refuse_colours() const {
+  if (input_.info.meaning.colours > 0)
+    throw InvalidArgument(fmt::format("{} holds colours, which are no values to carry; --channel takes one channel",
+                                      input_name(input_.path)));
+}
+
 void Operation::add(Output output) {
   std::vector<std::pair<const char*, std::string>> paths = {{"--preview", arguments_.preview},
                                                             {output.option, output.path}};
@@ -109,6 +115,10 @@ void Operation::add(Output output) {
     if (outputs_.empty() && !arguments_.format.empty()) options.format = parse_format(arguments_.format);
     options.compress = outputs_.empty() && arguments_.compress;
     output.format = io::check_write(output.path, output.dtype, file_shape(output), meaning_, options);
+    const bool fits_png = size_of(output.dtype) < 3 && output.dtype != DType::int8 && output.dtype != DType::int16;
+    if (output.carries && output.format == io::Format::png && !fits_png)
+      throw InvalidArgument(fmt::format("{}: a PNG cannot hold values of {} as they are; use .npy, .tif or .nii",
+                                        shown(output.path), fathom::name_of(output.dtype)));
     const std::string lost = losses_of(input_, output.path, output.format, output.carries ? no_data_ : "");
     const auto is_alike = [&](const Output& other) { return !other.path.empty() && other.format == output.format; };
     if (!lost.empty() && std::none_of(outputs_.begin(), outputs_.end(), is_alike)) warnings_.push_back(lost);
@@ -231,7 +241,7 @@ void Operation::write(const std::vector<AnyConstView>& arrays, const std::functi
   // Standard output comes last, since it cannot be taken back.
   const auto write_where = [&](bool to_standard_output) {
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
-      const Output& output = outputs_[k];
+      Output& output = outputs_[k];
       if (!output.is_array || output.path.empty()) continue;
       if (io::writes_to(output.path, STDOUT_FILENO) != to_standard_output) continue;
       io::WriteOptions options;
@@ -242,7 +252,10 @@ void Operation::write(const std::vector<AnyConstView>& arrays, const std::functi
         meaning.no_data = no_data_;
         meaning.palette = input_.info.meaning.palette;
       }
-      io::write(files.add(output.path), arranged(arrays[k], inverse(input_.order)).view, meaning, options);
+      const Arranged in_order = arranged(arrays[k], inverse(input_.order));
+      const io::WriteReport written = io::write(files.add(output.path), in_order.view, meaning, options);
+      if (written.scaled)
+        output.detail += fmt::format("; stored = round((value - {:.9g}) * {:.9g})", written.offset, written.scale);
     }
   };
   write_where(false);

@@ -71,8 +71,10 @@ def expand_labels(
     if choose(_TIES, ties, "ties"):
         if metric != "euclidean" or border != "open" or stream is not None:
             raise ValueError('ties="lowest" is for the Euclidean metric, open borders and no stream; leave them out')
-        where = {"spacing": spacing, "ndim": ndim, "backend": backend, "threads": threads, "progress": progress}
-        return morphology.dilation(labels, distance, labels=True, out=out, **where)
+        return morphology.dilation(
+            labels, distance, labels=True, spacing=spacing, ndim=ndim, out=out, backend=backend, threads=threads,
+            progress=progress,
+        )
     settings = ("nonzero", spacing, metric, border, distance, backend, threads, False, "faces")
     values = take_values(labels, "labels", stream)
     # Background beyond the distance has no nearest site and keeps its value: 0.
