@@ -78,8 +78,10 @@ MorphologyReport morphology(const AnyConstView& input, const MorphologyOptions& 
 Array morphology(const AnyConstView& input, const MorphologyOptions& options);
 
 /// Bytes of scratch that morphology() uses; of labels at most. The memory behind the view is not looked at.
-/// About 4 bytes per element beside the scratch of grid::distance_transform(), of one array of the batch where these are
-/// large; with `pad` 5 per element of the padded array; of labels 13, or 17 with a spacing that is not whole.
+/// Beside the scratch of grid::distance_transform(): 5 bytes per element of a slab, which has 2²⁰ elements or the planes of
+/// a ball, and of as many planes around it; of arrays that are no larger 4 per element, of batches for 2²² elements at
+/// once. With `pad` one more per element of the padded array. Of labels 9 per element, or 17 where squared distances are no
+/// uint32: with a spacing.
 /// @throws InvalidArgument as morphology()
 std::size_t morphology_scratch_bytes(const AnyConstView& input, const MorphologyOptions& options);
 

@@ -309,6 +309,12 @@ TEST(Morphology, in_slabs_is_the_same) {
         is(Operation::erosion, eroded);
         is(Operation::closing, by_distances(dilated, Rule::zero, outside, radius, false));
         is(Operation::opening, by_distances(eroded, Rule::nonzero, grid::Border::open, radius, true));
+        auto limited = options_of(Operation::dilation, radius, border);
+        const std::size_t least = least_morphology_scratch_bytes(std::as_const(mask).view(), limited);
+        limited.execution.scratch_limit = least;
+        EXPECT_TRUE(equal(morphology(std::as_const(mask).view(), limited), dilated));
+        limited.execution.scratch_limit = least - 1;
+        EXPECT_THROW(morphology(std::as_const(mask).view(), limited), InvalidArgument);
       }
     }
 }
