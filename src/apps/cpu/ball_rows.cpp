@@ -33,11 +33,11 @@ HWY_INLINE void cover_strip(const Strip& strip, std::vector<Covered>& covered) {
   for (std::int64_t y = 0; y < strip.rows; y += lanes) {
     const auto half = hn::LoadU(di, strip.half + y);
     const auto from = hn::Max(hn::Sub(center, half), zero), to = hn::Min(hn::Add(center, half), last);
-    const auto meets = hn::Le(from, to);
+    const auto misses = hn::Gt(from, to);
     const auto low = hn::BitCast(du, hn::Min(from, last)), high = hn::BitCast(du, hn::Sub(last, hn::Max(to, zero)));
     const auto bits = hn::And(hn::Shl(ones, low), hn::Shr(ones, high));
     const auto words = hn::LoadU(du, strip.words + y);
-    const auto fresh = hn::IfThenElseZero(hn::RebindMask(du, meets), hn::And(words, bits));
+    const auto fresh = hn::IfThenZeroElse(hn::RebindMask(du, misses), hn::And(words, bits));
     if (HWY_LIKELY(hn::AllTrue(du, hn::Eq(fresh, hn::Zero(du))))) continue;
     hn::StoreU(hn::Xor(words, fresh), du, strip.words + y);
     std::uint32_t each[kMostLanes];
