@@ -17,22 +17,6 @@ namespace {
 
 constexpr std::int64_t kWordElements = 64;  // of marks
 
-template <class T>
-using Sum = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64_t>;
-
-/// Squared distances on a lattice. One order of the sums, so that who asks does not matter.
-template <class T>
-struct Measure {
-  explicit Measure(const Lattice3& lattice) {
-    for (std::size_t k = 0; k < 3; ++k) weight[k] = static_cast<Sum<T>>(lattice.weights()[k]);
-  }
-  Sum<T> operator()(std::int64_t z, std::int64_t y, std::int64_t x) const {
-    const auto square = [](std::int64_t n) { return static_cast<Sum<T>>(n * n); };
-    return weight[0] * square(z) + weight[1] * square(y) + weight[2] * square(x);
-  }
-  std::array<Sum<T>, 3> weight;
-};
-
 /// What a ball's squared distances must be less than.
 template <class T>
 Sum<T> bound_of(T squared) {
