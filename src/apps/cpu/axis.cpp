@@ -14,6 +14,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -86,25 +88,24 @@ void join(const PairTest<Number>& given, const Ways<Number>& own, std::int64_t f
 template <Pruning kPruning, int kAxes, class Number, class Index>
 class Rows {
  public:
-  Rows(const AxisProblem& problem) : p_(problem), width_(problem.lattice.extent[2]) {
+  explicit Rows(const AxisProblem& problem) : p_(problem), width_(problem.lattice.extent[2]) {
+    constexpr bool kWhole = !std::is_floating_point_v<Number>;  // all spacings are equal then
     const Lattice3& lattice = p_.lattice;
-    constexpr bool kWhole = !std::is_floating_point_v<Number>;
-    const double unit = lattice.spacing[2];  // where numbers are integers, all spacings are
-    for (int axis = 0; axis < 3; ++axis)
-      for (int side = 0; side < 2; ++side) {
-        PairTest<Number>& test = tests_[static_cast<std::size_t>(2 * axis + side)];
-        for (std::size_t k = 0; k < 3; ++k) test.weight[k] = static_cast<Number>(lattice.weights()[k]);
-        test.gamma2 = p_.gamma * p_.gamma;
-        if (kPruning == Pruning::constant && kWhole) {
-          const double in_steps = p_.gamma / unit;
-          test.gamma2 = std::min(in_steps * in_steps, static_cast<double>(std::numeric_limits<Number>::max() / 2));
-        }
-        test.constant = lattice.rank == 3 ? 1.5 : 1;
-        test.step = kWhole ? 1 : lattice.spacing[static_cast<std::size_t>(axis)];
-        test.axis = axis;
-        test.toward = static_cast<Number>(side == 0 ? -1 : 1);
-        test.takes_ties = p_.ties == Ties::both || side == 1;
-      }
+    const double unit = lattice.is_isotropic() ? lattice.spacing[2] : 1, in_units = p_.gamma / unit;
+    const double most = std::min(in_units * in_units, static_cast<double>(std::numeric_limits<Number>::max() / 2));
+    const Number before_zero = kWhole ? Number{-1} : -std::numeric_limits<Number>::denorm_min();
+    for (std::size_t k = 0; k < tests_.size(); ++k) {
+      const Number toward = k % 2 == 0 ? Number{-1} : Number{1};
+      const double step = std::sqrt(lattice.weights()[k / 2]);
+      tests_[k] = {.weight = {static_cast<Number>(lattice.weights()[0]), static_cast<Number>(lattice.weights()[1]),
+                              static_cast<Number>(lattice.weights()[2])},
+                   .toward = {k < 2 ? toward : 0, k / 2 == 1 ? toward : 0, k / 2 == 2 ? toward : 0},
+                   .most = static_cast<Number>(most),
+                   .below = p_.ties == Ties::both || k % 2 == 1 ? before_zero : Number{0},
+                   .gamma2 = p_.gamma * p_.gamma,
+                   .step = step,
+                   .constant = (lattice.rank == 3 ? 1.5 : 1) * step * step};
+    }
   }
 
   /// Rows [begin, end) of a slice.
@@ -165,7 +166,7 @@ class Rows {
         const Number length = dot<kAxes>(tests_[k], apart, apart);
         if (length <= most) continue;
         most = length;
-        const auto toward = static_cast<std::int64_t>(tests_[k].toward);
+        const std::int64_t toward = k % 2 == 0 ? -1 : 1;
         const std::int64_t site_z = at[0] + (k < 2 ? toward : 0) + static_cast<std::int64_t>(its.z),
                            site_y = at[1] + (k == 2 || k == 3 ? toward : 0) + static_cast<std::int64_t>(its.y),
                            site_x = there + static_cast<std::int64_t>(its.x);
@@ -191,25 +192,27 @@ void find(const AxisProblem& p, const Execution& execution) {
   });
 }
 
-template <Pruning kPruning, int kAxes>
+template <Pruning kPruning, int kAxes, class Index>
 void find_in_numbers(const AxisProblem& p, const Execution& execution) {
-  // Integers hold (2 · the diagonal + 1)², which bounds what products of ways come to.
-  const bool narrow = p.lattice.squared_diagonal() < 0x1p28;
-  if (p.nearest.size == 8) {
-    if (p.lattice.is_isotropic()) find<kPruning, kAxes, std::int64_t, std::int64_t>(p, execution);
-    else find<kPruning, kAxes, double, std::int64_t>(p, execution);
-  } else if (!p.lattice.is_isotropic()) {
-    find<kPruning, kAxes, double, std::int32_t>(p, execution);
-  } else if (narrow) {
-    find<kPruning, kAxes, std::int32_t, std::int32_t>(p, execution);
-  } else {
-    find<kPruning, kAxes, std::int64_t, std::int32_t>(p, execution);
+  // The other bounds are no integers. Doubles hold the same integers, up to 2⁵³.
+  if (kPruning != Pruning::constant || !p.lattice.is_isotropic()) return find<kPruning, kAxes, double, Index>(p, execution);
+  if constexpr (kPruning == Pruning::constant) {
+    // Integers hold (2 · the diagonal + 1)², which bounds what products of ways come to.
+    if (sizeof(Index) == 4 && p.lattice.squared_diagonal() < 0x1p28)
+      return find<kPruning, kAxes, std::int32_t, Index>(p, execution);
+    find<kPruning, kAxes, std::int64_t, Index>(p, execution);
   }
 }
 
 template <Pruning kPruning>
 void find_in_axes(const AxisProblem& p, const Execution& execution) {
-  p.lattice.extent[0] > 1 ? find_in_numbers<kPruning, 3>(p, execution) : find_in_numbers<kPruning, 2>(p, execution);
+  const bool is_volume = p.lattice.extent[0] > 1;
+  if (p.nearest.size == 4) {
+    if (is_volume) return find_in_numbers<kPruning, 3, std::int32_t>(p, execution);
+    return find_in_numbers<kPruning, 2, std::int32_t>(p, execution);
+  }
+  if (is_volume) return find_in_numbers<kPruning, 3, std::int64_t>(p, execution);
+  find_in_numbers<kPruning, 2, std::int64_t>(p, execution);
 }
 
 void find_any(const AxisProblem& p, const Execution& execution) {
