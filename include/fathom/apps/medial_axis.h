@@ -88,9 +88,10 @@ struct AxisBallsOptions {
   Execution execution;
 };
 
-/// What the balls around an axis cover: around each of its elements the open one that its nearest site bounds.
-/// They lie within the object. Of what medial_axis() leaves out nothing but a few elements at the boundary is missing
-/// when nothing is pruned: the balls of an integer axis cover nearly all of an object, not all.
+/// What the balls around an axis cover: around each of its elements the open one that its nearest zero bounds. They lie
+/// within the object, and cover nearly all of it, not all, where nothing is pruned and background surrounds it: of a
+/// 1024² image of blobs all but 71 of 629,145 elements. Towards the array's end, behind which there is nothing, an
+/// object has no axis, and what is there may not be covered.
 /// @param axis     any element type; nonzero: on the axis
 /// @param nearest  int32 or int64, of the axis' shape: as above; −1: a ball without end
 /// @param out      bool or uint8, of that shape
