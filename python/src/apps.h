@@ -63,6 +63,9 @@ struct Common {
   }
 };
 
+void add_local_thickness(nanobind::module_& m);
+void add_medial_axis(nanobind::module_& m);
+
 /// Adds Common and the operations.
 void add_apps(nanobind::module_& m);
 

@@ -59,7 +59,7 @@ struct MedialAxisReport {
 ///
 /// m if ⟨f − g, f + g − m − n⟩ ≥ 0, for then the plane halfway between f and g passes on m's side of the middle, and n if
 /// it is ≤ 0. Nothing lies outside the array; without a zero the axis is empty. Points are in units of the spacing; for
-/// unit spacing this is as published. The axis is as connected as the object; what is pruned may tear it.
+/// unit spacing this is as published. That the axis is as connected as the object is not promised.
 ///
 /// @param input    1 to 3 axes behind those of the batch, below 2³⁰ elements along each, any element type
 /// @param outputs  at least one view
