@@ -4,10 +4,12 @@
 #include "distance.h"
 #include "info.h"
 #include "manual.h"
+#include "medial_axis.h"
 #include "mesh.h"
 #include "query.h"
 #include "render.h"
 #include "stream.h"
+#include "thickness.h"
 
 namespace fathom::cli {
 
@@ -19,6 +21,8 @@ constexpr Verb kVerbs[] = {
     {"mesh", "Distance field of a triangle mesh: dense or a narrow band, signed", declare_mesh},
     {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
     {"stream", "Raster of a tile graph, computed a band at a time: larger than memory and disk", declare_stream},
+    {"medial-axis", "Integer medial axis of an object, pruned, with radii", declare_medial_axis},
+    {"thickness", "Local thickness of an object, its distribution, and porosimetry", declare_thickness},
     {"info", "Shape, type, spacing, values and sites of a file", declare_info},
     {"compare", "Whether two files hold the same values, and where they differ most", declare_compare},
     {"help", "What the command or a verb takes", declare_help, true},

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "fathom/core/execution.h"
@@ -24,6 +26,7 @@ struct LocalThicknessReport {
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
   std::size_t scratch_bytes = 0;  ///< at most
+  std::string device = {};  ///< empty: the CPU did the work
 };
 
 /// Local thickness of the object that the nonzero elements are. With D(p) the distance from p to the nearest zero,

@@ -1,6 +1,8 @@
 // Integer medial axis: the elements between two parts of the background that are about equally near.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "fathom/core/execution.h"
@@ -48,6 +50,7 @@ struct MedialAxisReport {
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
   std::size_t scratch_bytes = 0;
+  std::string device = {};  ///< empty: the CPU did the work
 };
 
 /// Integer medial axis of the object that the nonzero elements are. Of two neighbours m and n along an axis, with the
