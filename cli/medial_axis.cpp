@@ -41,13 +41,14 @@ struct Results {
   Array axis, distance, nearest, witness, balls;
 };
 
-/// The radius along the axis, nothing elsewhere.
+/// The radius along the axis, 0 in the background, inf in the rest of the object.
 Array radius_on_axis(const Results& results) {
   Array radius(DType::float32, results.axis.shape());
   float* out = radius.as<float>().data();
   const float* distance = results.distance.as<float>().data();
   for (std::int64_t i = 0; i < radius.size(); ++i)
-    out[i] = results.axis.data()[i] != std::byte{0} ? distance[i] : std::numeric_limits<float>::infinity();
+    out[i] = results.axis.data()[i] != std::byte{0} || distance[i] == 0 ? distance[i]
+                                                                        : std::numeric_limits<float>::infinity();
   return radius;
 }
 
@@ -66,10 +67,20 @@ int run_medial_axis(const MedialAxisArguments& a) {
   const bool wants_distance = !a.distance.empty() || !a.preview.empty();
   const bool wants_nearest = !a.nearest.empty() || !a.balls.empty();
   operation.add({.option = "-o", .path = a.output, .content = "medial axis", .dtype = DType::boolean, .shape = shape});
-  operation.add({.option = "--distance", .path = a.distance, .content = "distance", .dtype = DType::float32, .shape = shape});
-  operation.add({.option = "--nearest", .path = a.nearest, .content = "nearest background", .dtype = index, .shape = shape});
-  operation.add({.option = "--witness", .path = a.witness, .content = "background on the other side", .dtype = index, .shape = shape});
-  operation.add({.option = "--balls", .path = a.balls, .content = "balls around the axis", .dtype = DType::boolean, .shape = shape});
+  operation.add(
+      {.option = "--distance", .path = a.distance, .content = "distance", .dtype = DType::float32, .shape = shape});
+  operation.add(
+      {.option = "--nearest", .path = a.nearest, .content = "nearest background", .dtype = index, .shape = shape});
+  operation.add({.option = "--witness",
+                 .path = a.witness,
+                 .content = "background on the other side",
+                 .dtype = index,
+                 .shape = shape});
+  operation.add({.option = "--balls",
+                 .path = a.balls,
+                 .content = "balls around the axis",
+                 .dtype = DType::boolean,
+                 .shape = shape});
   operation.settings = {{"pruning", a.pruning}, {"gamma", options.gamma}, {"ties", a.ties}};
 
   const auto no_data = [&](DType dtype) { return AnyView(nullptr, dtype, shape); };
@@ -108,7 +119,8 @@ int run_medial_axis(const MedialAxisArguments& a) {
     balls.execution = operation.execution();
     apps::axis_balls(results.axis.view(), results.nearest.view(), balls, results.balls.view());
   }
-  const std::int64_t object = grid::count_sites(image.view, {grid::Sites::Rule::nonzero}), on_axis = count_in(results.axis);
+  const std::int64_t object = grid::count_sites(image.view, {grid::Sites::Rule::nonzero}),
+                     on_axis = count_in(results.axis);
   operation.output(0).detail = fmt::format(", {} of {} elements", on_axis, object);
   Json more = {{"object", object}, {"axis", on_axis}};
   if (!a.balls.empty()) {
@@ -123,6 +135,8 @@ int run_medial_axis(const MedialAxisArguments& a) {
                     const Array radius = radius_on_axis(results);
                     Chart chart = operation.chart_of(radius.view());
                     if (chart.title.empty()) chart.title = "Radius along the medial axis";
+                    chart.zero = "background";
+                    chart.none = "off the axis";
                     draw_chart(chart, files.add(a.preview).stream());
                   });
   return operation.print(report, more);

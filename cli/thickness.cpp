@@ -68,14 +68,16 @@ Summary summary_of(const Distribution& distribution) {
   return {mean, std::sqrt(squares / count), distribution.begin()->first};
 }
 
-void write_distribution(const Distribution& distribution, double element, std::FILE* file) {
+/// @param element  size of one
+/// @param digits   that the output's type has
+void write_distribution(const Distribution& distribution, double element, int digits, std::FILE* file) {
   std::int64_t object = 0, so_far = 0;
   for (const auto& [thickness, elements] : distribution) object += elements;
   fmt::print(file, "thickness,elements,size,share,share_at_least\n");
   for (const auto& [thickness, elements] : distribution) {
     so_far += elements;
-    fmt::print(file, "{},{},{},{:.9g},{:.9g}\n", thickness, elements, static_cast<double>(elements) * element,
-               static_cast<double>(elements) / static_cast<double>(object),
+    fmt::print(file, "{:.{}g},{},{},{:.9g},{:.9g}\n", thickness, digits, elements,
+               static_cast<double>(elements) * element, static_cast<double>(elements) / static_cast<double>(object),
                static_cast<double>(so_far) / static_cast<double>(object));
   }
 }
@@ -127,7 +129,8 @@ int run_thickness(const ThicknessArguments& a) {
   if (!a.inlets.empty()) options.inlets = AnyConstView(nullptr, DType::uint8, shape);
   const char* content = a.inlets.empty() ? "local thickness" : "porosimetry";
   operation.add({.option = "-o", .path = a.output, .content = content, .dtype = dtype, .shape = shape});
-  operation.add({.option = "--distribution", .path = a.distribution, .content = "distribution", .is_array = false});
+  operation.add(
+      {.option = "--distribution", .path = a.distribution, .content = "distribution", .shape = {}, .is_array = false});
   if (!a.inlets.empty()) operation.settings["inlets"] = a.inlets;
   const auto scratch = [&](int threads) {
     options.execution.threads = threads;
@@ -152,16 +155,21 @@ int run_thickness(const ThicknessArguments& a) {
   double element = 1;
   for (double spacing : operation.spacing()) element *= spacing;
   operation.write({out.view(), {}}, [&](PendingFiles& files) {
-    if (!a.distribution.empty()) write_distribution(distribution, element, files.add(a.distribution).stream());
+    if (!a.distribution.empty())
+      write_distribution(distribution, element, dtype == DType::float32 ? 9 : 17, files.add(a.distribution).stream());
     if (a.preview.empty()) return;
     Chart chart = operation.chart_of(out.view());
     if (chart.title.empty()) chart.title = a.inlets.empty() ? "Local thickness" : "Porosimetry";
+    chart.zero = a.inlets.empty() ? "background" : "background, and where no ball gets";
+    chart.none = "no background";
     draw_chart(chart, files.add(a.preview).stream());
   });
   return operation.print(
       report,
       {{"object", object},
-       {"mean", summary.mean}, {"standard_deviation", summary.deviation}, {"largest", summary.largest},
+       {"mean", summary.mean},
+       {"standard_deviation", summary.deviation},
+       {"largest", summary.largest},
        {"values", distribution.size()}},
       fmt::format("thickness of {} elements: mean {:.6g}, standard deviation {:.6g}, largest {:.6g}\n", object,
                   summary.mean, summary.deviation, summary.largest));

@@ -20,8 +20,11 @@ apps::MedialAxisOptions options_of(int pruning, double gamma, bool thin) {
 void medial_axis(nb::handle x, int rank, const Common& common, int pruning, double gamma, bool thin, nb::handle axis,
                  nb::handle distance, nb::handle nearest, nb::handle witness, nb::object progress) {
   using Access = HostArray::Access;
-  const HostArray arrays[] = {
-      {x, Access::read}, {axis, Access::write}, {distance, Access::write}, {nearest, Access::write}, {witness, Access::write}};
+  const HostArray arrays[] = {{x, Access::read},
+                              {axis, Access::write},
+                              {distance, Access::write},
+                              {nearest, Access::write},
+                              {witness, Access::write}};
   const Images images(arrays, rank);
   apps::MedialAxisOptions options = options_of(pruning, gamma, thin);
   common.set(options, images);

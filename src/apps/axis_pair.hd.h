@@ -57,8 +57,8 @@ FATHOM_HD inline bool joins(const PairTest<Number>& test, const Way<Number>& own
   if constexpr (kPruning == Pruning::constant) is_apart = length > test.most;
   else if constexpr (kPruning == Pruning::linear) is_apart = length > test.gamma2 * dot<kAxes>(test, sum, sum);
   else
-    is_apart = length > test.step * std::sqrt(dot<kAxes>(test, sum, sum)) -
-                            2 * dot<kAxes>(test, test.toward, apart) + test.constant;
+    is_apart = length > test.step * std::sqrt(dot<kAxes>(test, sum, sum)) - 2 * dot<kAxes>(test, test.toward, apart) +
+                            test.constant;
   return (steps > 1) & is_apart & (side > test.below);
 }
 

@@ -78,13 +78,16 @@ LocalThicknessReport local_thickness(const AnyConstView& input, const LocalThick
       grid::DistanceOutputs outputs;
       outputs.squared = squares.view();
       grid::distance_transform(images.view(input, item),
-                               distance_options(images.lattice, step_of(options.execution, part(0), part(.2))), outputs);
+                               distance_options(images.lattice, step_of(options.execution, part(0), part(.2))),
+                               outputs);
       const cpu::Thickness thickness{.lattice = images.lattice,
                                      .out = images.rows(out, item),
                                      .instruction_set = plan.report.instruction_set,
                                      .threads = plan.report.threads,
                                      .execution = step_of(options.execution, part(.2), part(1))};
-      if (options.inlets.present()) cpu::invade(squares, grid::mark_sites(images.view(options.inlets, item), {grid::Sites::Rule::nonzero}), thickness);
+      if (options.inlets.present())
+        cpu::invade(squares, grid::mark_sites(images.view(options.inlets, item), {grid::Sites::Rule::nonzero}),
+                    thickness);
       cpu::draw_thickness(squares, out.dtype(), thickness);
     }
   }

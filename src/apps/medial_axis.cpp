@@ -72,7 +72,8 @@ std::size_t bytes_of(const Plan& plan, const AnyConstView& input, const MedialAx
   grid::DistanceOutputs wanted;
   wanted.nearest = AnyView(nullptr, index_of(images), image.shape());
   if (outputs.distance.present()) wanted.distance = AnyView(nullptr, outputs.distance.dtype(), image.shape());
-  const std::size_t own = outputs.nearest.present() ? 0 : size_of(index_of(images)) * static_cast<std::size_t>(images.lattice.size());
+  const std::size_t own =
+      outputs.nearest.present() ? 0 : size_of(index_of(images)) * static_cast<std::size_t>(images.lattice.size());
   return own + std::max(cpu::axis_bytes(images.lattice, plan.report.threads),
                         grid::scratch_bytes(image, distance_options(images, step_of(options.execution, 0, 1)), wanted));
 }

@@ -27,9 +27,12 @@ def inputs(fathom):
     return fathom
 
 
+VERBS = "distance, query, mesh, render, stream, medial-axis, thickness, info or compare"
+
+
 @pytest.mark.parametrize("arguments, message", [
-    ([], "no verb was given; use distance, query, mesh, render, stream, info or compare, see fathom --help"),
-    (["blur"], "'blur' is no verb; use distance, query, mesh, render, stream, info or compare, see fathom --help"),
+    ([], f"no verb was given; use {VERBS}, see fathom --help"),
+    (["blur"], f"'blur' is no verb; use {VERBS}, see fathom --help"),
     (["distance"], "INPUT is required; see fathom distance --help"),
     (["info"], "FILE is required; see fathom info --help"),
     (["compare"], "A is required; see fathom compare --help"),

@@ -1,8 +1,8 @@
 // Local thickness: the diameter of the largest ball inside an object that covers an element; and porosimetry.
 #pragma once
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,7 +26,7 @@ struct LocalThicknessReport {
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
   std::size_t scratch_bytes = 0;  ///< at most
-  std::string device = {};  ///< empty: the CPU did the work
+  std::string device = {};        ///< empty: the CPU did the work
 };
 
 /// Local thickness of the object that the nonzero elements are. With D(p) the distance from p to the nearest zero,

@@ -83,7 +83,8 @@ MedialAxisReport medial_axis_of_nearest(const AnyConstView& nearest, const Media
 
 /// Most bytes of scratch that the calls would use; the memory behind the views is not looked at.
 /// @throws InvalidArgument as they do
-std::size_t scratch_bytes(const AnyConstView& input, const MedialAxisOptions& options, const MedialAxisOutputs& outputs);
+std::size_t scratch_bytes(const AnyConstView& input, const MedialAxisOptions& options,
+                          const MedialAxisOutputs& outputs);
 
 struct AxisBallsOptions {
   std::vector<double> spacing;  ///< as MedialAxisOptions, and as `nearest` was computed with

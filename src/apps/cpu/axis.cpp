@@ -80,7 +80,8 @@ void join(const PairTest<Number>& given, const Ways<Number>& own, std::int64_t f
   const Number *oz = other.z.data() + other_first, *oy = other.y.data() + other_first,
                *ox = other.x.data() + other_first;
   for (std::int64_t i = 0; i < count; ++i) {
-    const Way<Number> mine{kAxes == 3 ? z[i] : Number{0}, y[i], x[i]}, its{kAxes == 3 ? oz[i] : Number{0}, oy[i], ox[i]};
+    const Way<Number> mine{kAxes == 3 ? z[i] : Number{0}, y[i], x[i]},
+        its{kAxes == 3 ? oz[i] : Number{0}, oy[i], ox[i]};
     axis[first + i] |= static_cast<std::uint8_t>(joins<kPruning, kAxes>(test, mine, its));
   }
 }
@@ -195,7 +196,8 @@ void find(const AxisProblem& p, const Execution& execution) {
 template <Pruning kPruning, int kAxes, class Index>
 void find_in_numbers(const AxisProblem& p, const Execution& execution) {
   // The other bounds are no integers. Doubles hold the same integers, up to 2⁵³.
-  if (kPruning != Pruning::constant || !p.lattice.is_isotropic()) return find<kPruning, kAxes, double, Index>(p, execution);
+  if (kPruning != Pruning::constant || !p.lattice.is_isotropic())
+    return find<kPruning, kAxes, double, Index>(p, execution);
   if constexpr (kPruning == Pruning::constant) {
     // Integers hold (2 · the diagonal + 1)², which bounds what products of ways come to.
     if (sizeof(Index) == 4 && p.lattice.squared_diagonal() < 0x1p28)

@@ -16,9 +16,9 @@ inline constexpr int kMostLanes = 16;  ///< words that a vector may touch beyond
 
 /// Half-widths of an open ball's rows.
 struct BallRows {
-  std::vector<std::int32_t> half;      ///< slice after slice, rows from −reach to reach; kMostLanes of −1 behind each
-  std::vector<std::size_t> middle;     ///< per slice 0, 1, …: place of the row through the middle
-  std::vector<std::int32_t> reach;     ///< per slice
+  std::vector<std::int32_t> half;   ///< slice after slice, rows from −reach to reach; kMostLanes of −1 behind each
+  std::vector<std::size_t> middle;  ///< per slice 0, 1, …: place of the row through the middle
+  std::vector<std::int32_t> reach;  ///< per slice
 };
 
 /// A bit per element that no ball has covered.
@@ -26,8 +26,8 @@ struct Uncovered {
   explicit Uncovered(const Lattice3& lattice);
 
   std::array<std::int64_t, 3> extent;
-  std::int64_t columns;  ///< words along x
-  std::int64_t pitch;    ///< words along y, with room for a vector behind the last
+  std::int64_t columns;              ///< words along x
+  std::int64_t pitch;                ///< words along y, with room for a vector behind the last
   std::vector<std::uint32_t> words;  ///< [z][column][y]
 };
 

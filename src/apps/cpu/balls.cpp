@@ -113,7 +113,8 @@ class Marks {
 /// Largest values of the neighbours, row by row.
 class NeighbourRows {
  public:
-  explicit NeighbourRows(const Lattice3& lattice) : lattice_(lattice), zeros_(width()), edge_(width() + 2), corner_(width() + 2), own_(width() + 2) {}
+  explicit NeighbourRows(const Lattice3& lattice)
+      : lattice_(lattice), zeros_(width()), edge_(width() + 2), corner_(width() + 2), own_(width() + 2) {}
 
   void mark(const std::uint32_t* squared, std::int64_t row, std::uint32_t least, const Containment& containment,
             std::uint64_t* marks) {
@@ -204,12 +205,12 @@ std::vector<Index> order_balls(const T* squared, const Lattice3& lattice, Marks&
   each([&](std::int64_t element) { ++ends[last - bin_of(squared[element]) + 1]; });
   for (std::size_t bin = 1; bin < ends.size(); ++bin) ends[bin] += ends[bin - 1];
   std::vector<Index> order(ends.back());
-  each([&](std::int64_t element) {
-    order[ends[last - bin_of(squared[element])]++] = static_cast<Index>(element);
-  });
+  each([&](std::int64_t element) { order[ends[last - bin_of(squared[element])]++] = static_cast<Index>(element); });
   std::size_t begin = 0;
   for (std::size_t bin = 0; bin + 1 < ends.size(); begin = ends[bin++]) {  // each has moved to its bin's end
-    const auto larger = [&](Index a, Index b) { return squared[a] > squared[b] || (squared[a] == squared[b] && a < b); };
+    const auto larger = [&](Index a, Index b) {
+      return squared[a] > squared[b] || (squared[a] == squared[b] && a < b);
+    };
     const auto from = order.begin() + static_cast<std::ptrdiff_t>(begin),
                to = order.begin() + static_cast<std::ptrdiff_t>(ends[bin]);
     if (!std::is_sorted(from, to, larger)) std::sort(from, to, larger);
@@ -295,7 +296,6 @@ template void draw_balls(const std::uint32_t*, const Lattice3&, InstructionSet, 
                          const Painter<std::uint32_t>&);
 template void draw_balls(const std::uint64_t*, const Lattice3&, InstructionSet, int, const Execution&,
                          const Painter<std::uint64_t>&);
-template void draw_balls(const double*, const Lattice3&, InstructionSet, int, const Execution&,
-                         const Painter<double>&);
+template void draw_balls(const double*, const Lattice3&, InstructionSet, int, const Execution&, const Painter<double>&);
 
 }  // namespace fathom::apps::cpu

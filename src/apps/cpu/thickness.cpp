@@ -46,8 +46,9 @@ void draw(const T* squared, const Thickness& t) {
     Float* out = t.out.template element<Float>(row * width);
     for (std::int64_t x = 0; x < width; ++x) {
       const T d2 = squared[row * width + x];
-      out[x] = endless ? std::numeric_limits<Float>::infinity()
-                       : d2 > 0 && covers_itself(d2) ? diameter<Float>(d2, spacing) : 0;
+      out[x] = endless                       ? std::numeric_limits<Float>::infinity()
+               : d2 > 0 && covers_itself(d2) ? diameter<Float>(d2, spacing)
+                                             : 0;
     }
   });
   if (endless) return;
@@ -56,7 +57,8 @@ void draw(const T* squared, const Thickness& t) {
                   const Float value = diameter<Float>(d2, spacing);
                   for (const Covered& some : covered) {
                     Float* out = t.out.template element<Float>(some.first);
-                    for (std::uint32_t left = some.bits; left != 0; left &= left - 1) out[std::countr_zero(left)] = value;
+                    for (std::uint32_t left = some.bits; left != 0; left &= left - 1)
+                      out[std::countr_zero(left)] = value;
                   }
                 });
 }
@@ -65,7 +67,9 @@ template <class T>
 class Invasion {
  public:
   Invasion(const T* squared, const Thickness& thickness)
-      : squared_(squared), extent_(thickness.lattice.extent), reached_(static_cast<std::size_t>(thickness.lattice.size())),
+      : squared_(squared),
+        extent_(thickness.lattice.extent),
+        reached_(static_cast<std::size_t>(thickness.lattice.size())),
         monitor_(thickness.execution, thickness.lattice.size()) {}
 
   std::vector<T> run(const std::uint8_t* inlets) {
@@ -108,7 +112,7 @@ class Invasion {
   std::vector<T> reached_;
   Monitor monitor_;
   T level_ = 0;
-  std::vector<std::size_t> open_;                          ///< to look around, at the level
+  std::vector<std::size_t> open_;                            ///< to look around, at the level
   std::priority_queue<std::pair<T, std::size_t>> narrower_;  ///< below it
 };
 
@@ -125,8 +129,7 @@ void draw_thickness(const Array& squares, DType dtype, const Thickness& thicknes
 void invade(Array& squares, const Array& inlets, const Thickness& thickness) {
   visit_squares(squares.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const std::vector<T> reached =
-        Invasion<T>(squares.as<T>().data(), thickness).run(inlets.as<std::uint8_t>().data());
+    const std::vector<T> reached = Invasion<T>(squares.as<T>().data(), thickness).run(inlets.as<std::uint8_t>().data());
     std::copy(reached.begin(), reached.end(), squares.as<T>().data());
   });
 }

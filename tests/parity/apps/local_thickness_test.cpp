@@ -165,7 +165,8 @@ TEST(LocalThickness, IsTheSameOnThreadsInStridesAndInFloat) {
     const auto place = [&](std::int64_t i) {
       const Index index = unravel(i, alone.shape());
       std::int64_t at = 0;
-      for (int axis = 0; axis < alone.shape().rank(); ++axis) at += index[static_cast<std::size_t>(axis)] * strides[axis];
+      for (int axis = 0; axis < alone.shape().rank(); ++axis)
+        at += index[static_cast<std::size_t>(axis)] * strides[axis];
       return at;
     };
     Array mask(p.mask.dtype(), Shape{4 * alone.size()}), wide(DType::float64, Shape{4 * alone.size()});
@@ -186,7 +187,8 @@ TEST(LocalThickness, TakesBatches) {
     const AnyConstView image(p.mask.data() + item * 17 * 40, DType::uint8, {17, 40});
     Array one(DType::float64, {17, 40});
     apps::local_thickness(image, {}, one.view());
-    EXPECT_TRUE(std::equal(one.data(), one.data() + one.bytes(), all.data() + item * static_cast<std::int64_t>(one.bytes())));
+    EXPECT_TRUE(
+        std::equal(one.data(), one.data() + one.bytes(), all.data() + item * static_cast<std::int64_t>(one.bytes())));
   }
 }
 
@@ -199,7 +201,8 @@ TEST(LocalThickness, OfABallIsItsDiameter) {
   }
   const Problem p{.mask = mask_array(sites, shape)};
   const Array out = run_thickness(p);
-  for (std::int64_t i = 0; i < out.size(); ++i) ASSERT_EQ(value_at(out, i), sites[static_cast<std::size_t>(i)] ? 0 : 80);
+  for (std::int64_t i = 0; i < out.size(); ++i)
+    ASSERT_EQ(value_at(out, i), sites[static_cast<std::size_t>(i)] ? 0 : 80);
 }
 
 TEST(LocalThickness, RefusesWhatItCannotDo) {
@@ -223,7 +226,8 @@ TEST(LocalThickness, RefusesWhatItCannotDo) {
   options.inlets = {};
   options.execution.scratch_limit = 100;
   const std::string needed = std::to_string(apps::scratch_bytes(mask.view(), {}, out.view()));
-  EXPECT_EQ(refused(out.view()), "the scratch limit of 100 bytes is too small; what works here is " + needed + " bytes");
+  EXPECT_EQ(refused(out.view()),
+            "the scratch limit of 100 bytes is too small; what works here is " + needed + " bytes");
   options.execution.scratch_limit.reset();
   options.execution.backend = Backend::cuda;
   EXPECT_EQ(refused(out.view()), "local thickness has no backend cuda yet; use auto or cpu");

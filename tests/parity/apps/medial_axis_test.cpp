@@ -99,10 +99,11 @@ class Definition {
     const Point apart = minus(at_f, at_g), sum = minus(plus(at_f, at_g), plus(at_m, at_n)), step = minus(at_m, at_n);
     const double length = dot(apart, apart), side = dot(apart, sum), h = std::sqrt(dot(step, step));
     const double bound = p_.options.pruning == Pruning::constant ? p_.options.gamma * p_.options.gamma
-                         : p_.options.pruning == Pruning::linear
-                             ? p_.options.gamma * p_.options.gamma * dot(sum, sum)
-                             : h * std::sqrt(dot(sum, sum)) + 2 * dot(step, apart) + (shape_.rank() == 3 ? 1.5 : 1) * h * h;
-    const bool exact = whole_ && spacing_[0] != .7 && spacing_[0] != 1.3 && p_.options.gamma != .3 && p_.options.gamma != 1.7;
+                         : p_.options.pruning == Pruning::linear ? p_.options.gamma * p_.options.gamma * dot(sum, sum)
+                                                                 : h * std::sqrt(dot(sum, sum)) + 2 * dot(step, apart) +
+                                                                       (shape_.rank() == 3 ? 1.5 : 1) * h * h;
+    const bool exact =
+        whole_ && spacing_[0] != .7 && spacing_[0] != 1.3 && p_.options.gamma != .3 && p_.options.gamma != 1.7;
     const auto near = [&](double x, double y) { return std::abs(x - y) < 1e-9 * (1 + std::abs(y)); };
     Verdict verdict{.apart = length};
     // Halves and whole numbers are added and multiplied without rounding.
@@ -153,8 +154,7 @@ TEST(MedialAxis, IsWhatTheDefinitionSays) {
       if (witness < 0) continue;
       ASSERT_NE(value_at(p.mask, i), 0) << "background on the axis, seed " << seed;
       ASSERT_EQ(value_at(p.mask, witness), 0) << "seed " << seed;
-      const Point apart =
-          minus(definition.place(integer_at(got.nearest, i)), definition.place(witness));
+      const Point apart = minus(definition.place(integer_at(got.nearest, i)), definition.place(witness));
       ASSERT_NEAR(dot(apart, apart), widest[at], 1e-9 * widest[at]) << "element " << i << " seed " << seed;
     }
     if (seed_to_replay()) break;
@@ -186,14 +186,15 @@ TEST(MedialAxis, IsTheSameFromNearestSitesOnThreadsAndInAnyTypes) {
     p.options.execution.threads = 4;
     p.options.execution.instruction_set = InstructionSet::automatic;
     Axis narrow(p.mask.shape(), DType::int32);
-    apps::medial_axis(p.mask.view(), p.options, {.axis = {}, .distance = {}, .nearest = narrow.nearest.view(), .witness = {}});
-    apps::medial_axis_of_nearest(narrow.nearest.view(), p.options,
-                                 {narrow.axis.view(), {}, {}, narrow.witness.view()});
+    apps::medial_axis(p.mask.view(), p.options,
+                      {.axis = {}, .distance = {}, .nearest = narrow.nearest.view(), .witness = {}});
+    apps::medial_axis_of_nearest(narrow.nearest.view(), p.options, {narrow.axis.view(), {}, {}, narrow.witness.view()});
     ASSERT_TRUE(equal(narrow.axis, alone.axis)) << k;
     for (std::int64_t i = 0; i < p.mask.size(); ++i)
       ASSERT_EQ(integer_at(narrow.witness, i), integer_at(alone.witness, i)) << k;
     Axis without(p.mask.shape());
-    apps::medial_axis(p.mask.view(), p.options, {.axis = without.axis.view(), .distance = {}, .nearest = {}, .witness = {}});
+    apps::medial_axis(p.mask.view(), p.options,
+                      {.axis = without.axis.view(), .distance = {}, .nearest = {}, .witness = {}});
     ASSERT_TRUE(equal(without.axis, alone.axis)) << k;
   }
 }
@@ -326,7 +327,9 @@ TEST(MedialAxis, RefusesWhatItCannotDo) {
   options.gamma = 0;
   options.execution.backend = Backend::cuda;
   EXPECT_EQ(refused({mask.view(), {}, {}, {}}), "the medial axis has no backend cuda yet; use auto or cpu");
-  EXPECT_EQ(refusal([&] { apps::medial_axis_of_nearest(mask.view(), {}, {mask.view(), {}, {}, {}}); }),
+  EXPECT_EQ(refusal([&] {
+              apps::medial_axis_of_nearest(mask.view(), {}, {mask.view(), {}, {}, {}});
+            }),
             "'nearest' is uint8; it must be int32 or int64");
 }
 
