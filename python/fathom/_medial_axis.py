@@ -34,8 +34,8 @@ def medial_axis(
 ) -> Any:
     """Integer medial axis: elements of an object between two parts of the background that are about equally near.
 
-    Of two neighbours m and n along an axis, with the nearest zeros f and g, one belongs to it if f and g are more than a
-    step along one axis apart, and |f - g|² is more than
+    Of two neighbours m and n along an axis, with the nearest zeros f and g, one belongs to it if f and g are more
+    than a step along one axis apart, and |f - g|² is more than
 
     - ``"constant"``: gamma²;
     - ``"linear"``: gamma² |m - f + n - g|², so that what is seen under too small an angle goes, near or far;
@@ -47,19 +47,19 @@ def medial_axis(
     Parameters
     ----------
     x : array, shape (*batch, *space), 1 to 3 axes of space
-        As for :func:`distance_transform`, in the processor's memory. Nonzero elements are the object. Nothing lies outside
-        of the array.
+        As for :func:`distance_transform`, in the processor's memory. Nonzero elements are the object. Nothing lies
+        outside of the array.
     pruning : {"constant", "linear", "square_root"}
         What is kept: see above. That the axis is as connected as the object is not promised.
     gamma : float
-        For constant pruning in the unit of the spacing (where that is 1, the published default of 1 is as 0), for linear
-        pruning without a unit.
+        For constant pruning in the unit of the spacing (where that is 1, the published default of 1 is as 0), for
+        linear pruning without a unit.
     ties : {"both", "thin"}
-        What is taken where the middle between the zeros is that between m and n: both, as published, which gives an axis
-        of two elements where the width is even; or the one with the lower linear index.
+        What is taken where the middle between the zeros is that between m and n: both, as published, which gives an
+        axis of two elements where the width is even; or the one with the lower linear index.
     return_distance, return_nearest, return_witness : bool
-        Also give the distance to the nearest zero; its linear index; and, on the axis, that of the zero on the other side:
-        of those neighbours' that make the element part of the axis, the farthest from its own.
+        Also give the distance to the nearest zero; its linear index; and, on the axis, that of the zero on the other
+        side: of those neighbours' that make the element part of the axis, the farthest from its own.
     spacing : float or sequence of float, optional
         Physical size of an element along each space axis, finite and > 0; 1 if not given.
     ndim : int, optional
@@ -91,9 +91,9 @@ def medial_axis(
 
     Notes
     -----
-    Cost O(N): the nearest sites, and a test of each pair of neighbours. Exact: where spacings are equal integers decide,
-    but for the bounds of linear and square-root pruning; these, and all where spacings differ, are computed in float64.
-    Source: Hesselink & Roerdink 2008.
+    Cost O(N): the nearest sites, and a test of each pair of neighbours. Exact: where spacings are equal integers
+    decide, but for the bounds of linear and square-root pruning; these, and all where spacings differ, are computed
+    in float64. Source: Hesselink & Roerdink 2008.
 
     Examples
     --------
@@ -187,9 +187,9 @@ def axis_balls(
 ) -> Any:
     """What the balls around a medial axis cover: the object, but for what was pruned.
 
-    Around each element of the axis that is the open ball which its nearest zero bounds. Balls lie within the object. They
-    cover nearly all of it, not all, where nothing is pruned and background surrounds it; towards the array's end, behind
-    which there is nothing, an object has no axis.
+    Around each element of the axis that is the open ball which its nearest zero bounds. Balls lie within the object.
+    They cover nearly all of it, not all, where nothing is pruned and background surrounds it; towards the array's
+    end, behind which there is nothing, an object has no axis.
 
     Parameters
     ----------

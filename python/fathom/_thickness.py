@@ -27,13 +27,14 @@ def local_thickness(
 ) -> Any:
     """Diameter of the largest ball inside the object that covers an element.
 
-    With D(p) the distance from p to the nearest zero, that is twice the largest D(p) of those p with \\|x - p\\| < D(p).
+    With D(p) the distance from p to the nearest zero, that is twice the largest D(p) of those p with \\|x - p\\| <
+    D(p).
 
     Parameters
     ----------
     x : array, shape (*batch, *space), 1 to 3 axes of space
-        As for :func:`distance_transform`, in the processor's memory. Nonzero elements are the object. Nothing lies outside
-        of the array.
+        As for :func:`distance_transform`, in the processor's memory. Nonzero elements are the object. Nothing lies
+        outside of the array.
     spacing : float or sequence of float, optional
         Physical size of an element along each space axis, finite and > 0; 1 if not given.
     ndim : int, optional
@@ -53,8 +54,8 @@ def local_thickness(
     -------
     array of float32 or float64, shape of `x`
         The same kind of array as `x` (`out`, if given), in the unit of the spacing: 0 in the background, +inf where an
-        image has no zero. Distances are between the centres of elements: a slab of n elements is n + 1 thick, and n where
-        n is even, since no centre lies in its middle.
+        image has no zero. Distances are between the centres of elements: a slab of n elements is n + 1 thick, and n
+        where n is even, since no centre lies in its middle.
 
     Raises
     ------
@@ -65,10 +66,10 @@ def local_thickness(
 
     Notes
     -----
-    Exact: every ball counts with its own radius, and squared distances decide, in integers where the spacings are equal;
-    where they differ, what lies within a relative 2⁻⁴⁰ of a ball's surface is not inside. Cost: a distance transform, and
-    for each ball that no neighbour's contains a test of its elements, many at a time. Source: Hildebrand & Rüegsegger
-    1997.
+    Exact: every ball counts with its own radius, and squared distances decide, in integers where the spacings are
+    equal; where they differ, what lies within a relative 2⁻⁴⁰ of a ball's surface is not inside. Cost: a distance
+    transform, and for each ball that no neighbour's contains a test of its elements, many at a time. Source:
+    Hildebrand & Rüegsegger 1997.
 
     Examples
     --------
@@ -97,9 +98,10 @@ def porosimetry(
 ) -> Any:
     """Diameter of the largest ball that covers an element and gets there from an inlet.
 
-    That is :func:`local_thickness` with D(p) replaced by the radius of the largest ball that comes to p from an inlet: the
-    maximum over all paths of neighbours, from an inlet to p, of the least D along the path, its ends included. A fluid that
-    does not wet fills x once its pressure is what balls of this size need: the numbers are those of mercury porosimetry.
+    That is :func:`local_thickness` with D(p) replaced by the radius of the largest ball that comes to p from an
+    inlet: the maximum over all paths of neighbours, from an inlet to p, of the least D along the path, its ends
+    included. A fluid that does not wet fills x once its pressure is what balls of this size need: the numbers are
+    those of mercury porosimetry.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ struct ImageRows {
 
 /// How the axes of an input are meant.
 struct Images {
-  /// @throws InvalidArgument not 1 to 3 axes beside those of the batch, an extent of 2³⁰ or more, spacings that are none
+  /// @throws InvalidArgument not 1 to 3 axes beside those of the batch, an extent of 2³⁰ or more, no spacings
   Images(const Shape& input, int batch_axes, const std::vector<double>& spacing);
 
   std::int64_t count() const { return element_count(batch); }

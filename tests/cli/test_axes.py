@@ -67,7 +67,8 @@ def test_thickness(fathom):
 
 def test_spacing_scales_thickness(bar):
     bar.ok("thickness", "bar.npy", "-o", "t.npy")
-    bar.ok("thickness", "bar.npy", "-o", "half.npy", "--spacing", "0.5", "--dtype", "float64", "--distribution", "t.csv")
+    half = ["-o", "half.npy", "--spacing", "0.5", "--dtype", "float64"]
+    bar.ok("thickness", "bar.npy", *half, "--distribution", "t.csv")
     np.testing.assert_array_equal(load(bar, "half.npy"), load(bar, "t.npy") / 2)
     first = (bar.directory / "t.csv").read_text().splitlines()[1].split(",")
     assert float(first[0]) == 3 and float(first[2]) == int(first[1]) / 4
@@ -110,7 +111,8 @@ def test_plan(bar):
     text = bar.ok("medial-axis", "bar.npy", "-o", "axis.npy", "--gamma", "2", "--threads", "1", "--plan")
     lines = text.splitlines()
     assert lines[0] == "read     bar.npy: npy, uint8, 7 × 12"
-    assert lines[1:5] == ["pruning  constant", "gamma    2.0", "ties     both", "write    axis.npy: medial axis, npy, bool, 7 × 12"]
+    assert lines[1:4] == ["pruning  constant", "gamma    2.0", "ties     both"]
+    assert lines[4] == "write    axis.npy: medial axis, npy, bool, 7 × 12"
     assert lines[5].startswith("memory ")
     plan = json.loads(bar.ok("thickness", "bar.npy", "-o", "t.npy", "--plan", "--json"))
     assert plan["bytes"]["scratch"] > 0

@@ -34,8 +34,8 @@ struct LocalThicknessReport {
 ///     thickness(x) = 2 · max { D(p) : |x − p| < D(p) },
 ///
 /// over all p, in units of the spacing; 0 where the input is 0, +inf where an image has no zero. Distances are between
-/// centres of elements, as in PoreSpy: a slab of n elements is n + 1 (or n + 2, for even n: its middle is between two)
-/// thick; nothing lies outside the array. With `inlets`, D(p) is replaced by the largest radius of which a ball gets to
+/// centres of elements, as in PoreSpy: a slab of n elements is n + 1 thick, and n where n is even, since no centre lies
+/// in its middle. Nothing lies outside the array. With `inlets`, D(p) is replaced by the largest radius of which a ball gets to
 /// p from an inlet: the maximum over paths of face neighbours of the least D along a path, the ends included; 0 where
 /// none leads. That is porosimetry: what a fluid that does not wet has filled once its balls are that small.
 ///
@@ -43,11 +43,11 @@ struct LocalThicknessReport {
 /// @param out      float32 or float64, of the input's shape; must not overlap it
 /// @throws InvalidArgument what was wrong and what would work, before the output is touched
 /// @throws Cancelled the stop token asked for it; the output is unspecified
-/// Exact: squared distances decide, in integers where the spacings are equal; where they differ, in double, and elements
-/// within a relative 2⁻⁴⁰ of a ball's surface lie on it, not inside. Same bytes for every thread count and instruction
-/// set. Cost: a distance transform, and for each ball that no neighbour's contains a test of its elements by 16 rows at
-/// a time; grows with the balls' size, and where spacings differ all balls are drawn. Scratch: see scratch_bytes().
-/// Source: Hildebrand & Rüegsegger 1997; Rémy & Thiel 2002 for which balls are left out.
+/// Exact: squared distances decide, in integers where the spacings are equal; where they differ, in double, and
+/// elements within a relative 2⁻⁴⁰ of a ball's surface lie on it, not inside. Same bytes for every thread count and
+/// instruction set. Cost: a distance transform, and for each ball that no neighbour's contains a test of its elements
+/// by 16 rows at a time; grows with the balls' size, and where spacings differ all balls are drawn. Scratch: see
+/// scratch_bytes(). Source: Hildebrand & Rüegsegger 1997; Rémy & Thiel 2002 for which balls are left out.
 LocalThicknessReport local_thickness(const AnyConstView& input, const LocalThicknessOptions& options,
                                      const AnyView& out);
 

@@ -60,9 +60,9 @@ struct MedialAxisReport {
 ///     |f − g|² > γ² |m − f + n − g|²                       linear
 ///     |f − g|² > h |m − f + n − g| + 2 ⟨m − n, f − g⟩ + C h²   square_root, C = 1 (volumes: 1.5), h = |m − n|:
 ///
-/// m if ⟨f − g, f + g − m − n⟩ ≥ 0, for then the plane halfway between f and g passes on m's side of the middle, and n if
-/// it is ≤ 0. Nothing lies outside the array; without a zero the axis is empty. Points are in units of the spacing; for
-/// unit spacing this is as published. That the axis is as connected as the object is not promised.
+/// m if ⟨f − g, f + g − m − n⟩ ≥ 0, for then the plane halfway between f and g passes on m's side of the middle, and
+/// n if it is ≤ 0. Nothing lies outside the array; without a zero the axis is empty. Points are in units of the
+/// spacing; for unit spacing this is as published. That the axis is as connected as the object is not promised.
 ///
 /// @param input    1 to 3 axes behind those of the batch, below 2³⁰ elements along each, any element type
 /// @param outputs  at least one view

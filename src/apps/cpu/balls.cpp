@@ -180,13 +180,30 @@ Marks mark_balls(const T* squared, const Lattice3& lattice, int threads, const E
 /// Never rises where the squared radius falls.
 template <class T>
 std::uint32_t bin_of(T squared) {
-  constexpr int kDropped = 12;  // bits of a float's 23: every integer up to 2¹² has a bin of its own
+  constexpr int kDropped = 12;  // of a float's 23 bits
   return std::bit_cast<std::uint32_t>(static_cast<float>(squared)) >> kDropped;
 }
 
-/// Linear indices of the marked elements, the largest balls first.
+/// Whether all that is in the value's bin is the same.
+template <class T>
+bool is_alone_in_bin(T squared) {
+  return std::is_integral_v<T> && squared < T{1 << 12};
+}
+
+/// Linear indices of the middles of balls, the largest first, and where those of a size end.
 template <class T, class Index>
-std::vector<Index> order_balls(const T* squared, const Lattice3& lattice, Marks& marks) {
+struct Order {
+  struct Size {
+    T squared;
+    std::size_t end;
+  };
+  std::vector<Index> middles;
+  std::vector<Size> sizes;
+};
+
+/// The marked elements.
+template <class T, class Index>
+Order<T, Index> order_balls(const T* squared, const Lattice3& lattice, Marks& marks) {
   const std::int64_t rows = lattice.extent[0] * lattice.extent[1], width = lattice.extent[2];
   const auto each = [&](auto&& body) {
     for (std::int64_t row = 0; row < rows; ++row)
@@ -204,18 +221,25 @@ std::vector<Index> order_balls(const T* squared, const Lattice3& lattice, Marks&
   std::vector<std::size_t> ends(last - first + 2);
   each([&](std::int64_t element) { ++ends[last - bin_of(squared[element]) + 1]; });
   for (std::size_t bin = 1; bin < ends.size(); ++bin) ends[bin] += ends[bin - 1];
-  std::vector<Index> order(ends.back());
-  each([&](std::int64_t element) { order[ends[last - bin_of(squared[element])]++] = static_cast<Index>(element); });
+  std::vector<Index> middles(ends.back());
+  each([&](std::int64_t element) { middles[ends[last - bin_of(squared[element])]++] = static_cast<Index>(element); });
+  std::vector<typename Order<T, Index>::Size> sizes;
   std::size_t begin = 0;
   for (std::size_t bin = 0; bin + 1 < ends.size(); begin = ends[bin++]) {  // each has moved to its bin's end
-    const auto larger = [&](Index a, Index b) {
-      return squared[a] > squared[b] || (squared[a] == squared[b] && a < b);
-    };
-    const auto from = order.begin() + static_cast<std::ptrdiff_t>(begin),
-               to = order.begin() + static_cast<std::ptrdiff_t>(ends[bin]);
-    if (!std::is_sorted(from, to, larger)) std::sort(from, to, larger);
+    if (begin == ends[bin]) continue;
+    if (is_alone_in_bin(squared[middles[begin]])) {
+      sizes.push_back({squared[middles[begin]], ends[bin]});
+      continue;
+    }
+    std::sort(middles.begin() + static_cast<std::ptrdiff_t>(begin),
+              middles.begin() + static_cast<std::ptrdiff_t>(ends[bin]),
+              [&](Index a, Index b) { return squared[a] > squared[b] || (squared[a] == squared[b] && a < b); });
+    for (std::size_t k = begin; k < ends[bin]; ++k) {
+      if (k == begin || squared[middles[k]] != sizes.back().squared) sizes.push_back({squared[middles[k]], k});
+      sizes.back().end = k + 1;
+    }
   }
-  return order;
+  return {std::move(middles), std::move(sizes)};
 }
 
 /// Threads take slices; images have but one, of which they take columns of words.
@@ -231,29 +255,30 @@ template <class T, class Index>
 void draw_in_order(const T* squared, const Lattice3& lattice, Marks marks, InstructionSet instruction_set, int threads,
                    const Execution& execution, const Painter<T>& paint) {
   constexpr std::size_t kBallsBetweenLooks = 1 << 10;
-  const std::vector<Index> order = order_balls<T, Index>(squared, lattice, marks);
+  const Order<T, Index> order = order_balls<T, Index>(squared, lattice, marks);
   marks = Marks(Lattice3{});
   const Measure<T> measure(lattice);
   Uncovered uncovered(lattice);
   const std::int64_t jobs = threads;
-  Monitor monitor(execution, jobs * static_cast<std::int64_t>(order.size()));
+  Monitor monitor(execution, jobs * static_cast<std::int64_t>(order.middles.size()));
+  const auto height = static_cast<Index>(lattice.extent[1]), width = static_cast<Index>(lattice.extent[2]);
   parallel_jobs(execution, threads, jobs, [&](int, std::int64_t job) {
     const BallPart part = part_of(uncovered, job, jobs);
     BallRows rows;
     std::vector<Covered> covered;
-    T drawn = 0;
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      if (k % kBallsBetweenLooks == 0) monitor.advance(kBallsBetweenLooks);
-      const auto element = static_cast<std::uint64_t>(order[k]);
-      const auto width = static_cast<std::uint64_t>(lattice.extent[2]), row = element / width;
-      const auto height = static_cast<std::uint64_t>(lattice.extent[1]);
-      if (squared[element] != drawn) make_rows(measure, lattice, drawn = squared[element], rows);
-      covered.clear();
-      cover(uncovered, part, rows,
-            {static_cast<std::int64_t>(row / height), static_cast<std::int64_t>(row % height),
-             static_cast<std::int64_t>(element % width)},
-            covered, instruction_set);
-      if (!covered.empty()) paint(drawn, covered);
+    std::size_t k = 0;
+    for (const auto& [size, end] : order.sizes) {
+      make_rows(measure, lattice, size, rows);
+      for (; k < end; ++k) {
+        if (k % kBallsBetweenLooks == 0) monitor.advance(kBallsBetweenLooks);
+        const Index x = order.middles[k] % width, row = order.middles[k] / width;
+        covered.clear();
+        cover(uncovered, part, rows,
+              {static_cast<std::int64_t>(row / height), static_cast<std::int64_t>(row % height),
+               static_cast<std::int64_t>(x)},
+              covered, instruction_set);
+        if (!covered.empty()) paint(size, covered);
+      }
     }
   });
 }
