@@ -190,12 +190,12 @@ bool is_alone_in_bin(T squared) {
   return std::is_integral_v<T> && squared < T{1 << 12};
 }
 
-/// Linear indices of the middles of balls, the largest first, and where those of a size end.
+/// Linear indices of the middles of balls, the largest first, those of a size in order, and how many have a size.
 template <class T, class Index>
 struct Order {
   struct Size {
     T squared;
-    std::size_t end;
+    std::size_t count;
   };
   std::vector<Index> middles;
   std::vector<Size> sizes;
@@ -228,25 +228,34 @@ Order<T, Index> order_balls(const T* squared, const Lattice3& lattice, Marks& ma
   for (std::size_t bin = 0; bin + 1 < ends.size(); begin = ends[bin++]) {  // each has moved to its bin's end
     if (begin == ends[bin]) continue;
     if (is_alone_in_bin(squared[middles[begin]])) {
-      sizes.push_back({squared[middles[begin]], ends[bin]});
+      sizes.push_back({squared[middles[begin]], ends[bin] - begin});
       continue;
     }
     std::sort(middles.begin() + static_cast<std::ptrdiff_t>(begin),
               middles.begin() + static_cast<std::ptrdiff_t>(ends[bin]),
               [&](Index a, Index b) { return squared[a] > squared[b] || (squared[a] == squared[b] && a < b); });
     for (std::size_t k = begin; k < ends[bin]; ++k) {
-      if (k == begin || squared[middles[k]] != sizes.back().squared) sizes.push_back({squared[middles[k]], k});
-      sizes.back().end = k + 1;
+      if (k == begin || squared[middles[k]] != sizes.back().squared) sizes.push_back({squared[middles[k]], 0});
+      ++sizes.back().count;
     }
   }
   return {std::move(middles), std::move(sizes)};
 }
 
-/// Threads take slices; images have but one, of which they take columns of words.
-BallPart part_of(const Uncovered& uncovered, std::int64_t job, std::int64_t jobs) {
+/// How many parts of the volume are drawn by themselves: as many as there are threads, and of volumes more, so that the
+/// bits of each stay in the cache.
+std::int64_t parts_of(const Uncovered& uncovered, int threads) {
+  constexpr std::size_t kWordsOfPart = 1 << 17;
+  if (uncovered.extent[0] == 1) return threads;
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(uncovered.words.size() / kWordsOfPart), threads,
+                                  std::max<std::int64_t>(threads, uncovered.extent[0] / 16));
+}
+
+/// Slices; images have but one, of which a part is columns of words.
+BallPart part_of(const Uncovered& uncovered, std::int64_t part, std::int64_t parts) {
   const bool slices = uncovered.extent[0] > 1;
   const std::int64_t count = slices ? uncovered.extent[0] : uncovered.columns;
-  const std::int64_t begin = count * job / jobs, end = count * (job + 1) / jobs;
+  const std::int64_t begin = count * part / parts, end = count * (part + 1) / parts;
   if (slices) return {begin, end, 0, uncovered.columns};
   return {0, uncovered.extent[0], begin, end};
 }
@@ -254,24 +263,32 @@ BallPart part_of(const Uncovered& uncovered, std::int64_t job, std::int64_t jobs
 template <class T, class Index>
 void draw_in_order(const T* squared, const Lattice3& lattice, Marks marks, InstructionSet instruction_set, int threads,
                    const Execution& execution, const Painter<T>& paint) {
-  constexpr std::size_t kBallsBetweenLooks = 1 << 10;
+  constexpr std::int64_t kBallsBetweenLooks = 1 << 10;
   const Order<T, Index> order = order_balls<T, Index>(squared, lattice, marks);
   marks = Marks(Lattice3{});
   const Measure<T> measure(lattice);
   Uncovered uncovered(lattice);
-  const std::int64_t jobs = threads;
-  Monitor monitor(execution, jobs * static_cast<std::int64_t>(order.middles.size()));
+  const std::int64_t parts = parts_of(uncovered, threads);
+  Monitor monitor(execution, parts * static_cast<std::int64_t>(order.middles.size()));
   const auto height = static_cast<Index>(lattice.extent[1]), width = static_cast<Index>(lattice.extent[2]);
-  parallel_jobs(execution, threads, jobs, [&](int, std::int64_t job) {
-    const BallPart part = part_of(uncovered, job, jobs);
+  parallel_jobs(execution, threads, parts, [&](int, std::int64_t job) {
+    const BallPart part = part_of(uncovered, job, parts);
     BallRows rows;
     std::vector<Covered> covered;
-    std::size_t k = 0;
-    for (const auto& [size, end] : order.sizes) {
+    std::int64_t drawn = 0;
+    auto begin = order.middles.begin();
+    for (const auto& [size, count] : order.sizes) {
+      const auto end = begin + static_cast<std::ptrdiff_t>(count);
       make_rows(measure, lattice, size, rows);
-      for (; k < end; ++k) {
-        if (k % kBallsBetweenLooks == 0) monitor.advance(kBallsBetweenLooks);
-        const Index x = order.middles[k] % width, row = order.middles[k] / width;
+      const auto reach = static_cast<std::int64_t>(rows.reach.size()) - 1;
+      const auto first_in = [&, from = begin](std::int64_t z) {
+        return std::lower_bound(from, end,
+                                static_cast<Index>(std::clamp<std::int64_t>(z, 0, lattice.extent[0])) * height * width);
+      };
+      const auto last = first_in(part.end_z + reach);
+      for (auto middle = first_in(part.begin_z - reach); middle != last; ++middle) {
+        const Index x = *middle % width, row = *middle / width;
+        if (++drawn % kBallsBetweenLooks == 0) monitor.look();
         covered.clear();
         cover(uncovered, part, rows,
               {static_cast<std::int64_t>(row / height), static_cast<std::int64_t>(row % height),
@@ -279,6 +296,8 @@ void draw_in_order(const T* squared, const Lattice3& lattice, Marks marks, Instr
               covered, instruction_set);
         if (!covered.empty()) paint(size, covered);
       }
+      monitor.advance(static_cast<std::int64_t>(count));
+      begin = end;
     }
   });
 }
