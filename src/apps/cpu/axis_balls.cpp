@@ -44,7 +44,7 @@ void draw(const AxisBalls& balls, const Execution& execution) {
       std::fill_n(balls.out.element<std::uint8_t>(row * lattice.extent[2]), lattice.extent[2], std::uint8_t{1});
     return;
   }
-  draw_balls<T>(squared.data(), lattice, balls.instruction_set, balls.threads, execution,
+  draw_balls<T>(squared.data(), lattice, Extent::everywhere, balls.instruction_set, balls.threads, execution,
                 [&](T, const std::vector<Covered>& covered) {
                   for (const Covered& some : covered) {
                     std::uint8_t* out = balls.out.element<std::uint8_t>(some.first);

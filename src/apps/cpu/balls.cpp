@@ -28,7 +28,7 @@ Sum<T> bound_of(T squared) {
 template <class T>
 void make_rows(const Measure<T>& measure, const Lattice3& lattice, T squared, BallRows& rows) {
   const Sum<T> bound = bound_of(squared);
-  rows.half.clear();
+  rows.half.assign(kBlockRows, -1);
   rows.middle.clear();
   rows.reach.clear();
   std::int64_t y = 0, x = 0;  // the reach of the slice before
@@ -38,7 +38,7 @@ void make_rows(const Measure<T>& measure, const Lattice3& lattice, T squared, Ba
     while (y > 0 && !(measure(z, y, 0) < bound)) --y;
     while (x > 0 && !(measure(z, 0, x) < bound)) --x;
     const std::size_t middle = rows.half.size() + static_cast<std::size_t>(y);
-    rows.half.resize(middle + static_cast<std::size_t>(y + 1 + kMostLanes), -1);
+    rows.half.resize(middle + static_cast<std::size_t>(y + 1 + kBlockRows), -1);
     std::int64_t half = x;
     for (std::int64_t row = 0; row <= y; ++row) {
       while (!(measure(z, row, half) < bound)) --half;
@@ -242,6 +242,26 @@ Order<T, Index> order_balls(const T* squared, const Lattice3& lattice, Marks& ma
   return {std::move(middles), std::move(sizes)};
 }
 
+/// Elements that are to be covered, where these are known: those of the balls' middles. Else all.
+template <class T>
+Uncovered uncovered_of(const T* squared, const Lattice3& lattice, Extent covered) {
+  Uncovered uncovered(lattice);
+  const auto [depth, height, width] = lattice.extent;
+  for (std::int64_t z = 0; z < depth; ++z)
+    for (std::int64_t y = 0; y < height; ++y)
+      for (std::int64_t column = 0; column < uncovered.columns; ++column) {
+        const std::int64_t first = column * kWordBits, count = std::min<std::int64_t>(kWordBits, width - first);
+        const T* values = squared + (z * height + y) * width + first;
+        std::uint32_t word = 0;
+        for (std::int64_t x = 0; x < count; ++x)
+          word |= static_cast<std::uint32_t>(covered == Extent::everywhere || values[x] > 0) << x;
+        uncovered.words_of(z, column)[y] = word;
+        const std::int64_t block = y / kBlockRows;
+        uncovered.live_of(z, column)[block / 64] |= static_cast<std::uint64_t>(word != 0) << (block % 64);
+      }
+  return uncovered;
+}
+
 /// How many parts of the volume are drawn by themselves: as many as there are threads, and of volumes more, so that the
 /// bits of each stay in the cache.
 std::int64_t parts_of(const Uncovered& uncovered, int threads) {
@@ -261,13 +281,13 @@ BallPart part_of(const Uncovered& uncovered, std::int64_t part, std::int64_t par
 }
 
 template <class T, class Index>
-void draw_in_order(const T* squared, const Lattice3& lattice, Marks marks, InstructionSet instruction_set, int threads,
-                   const Execution& execution, const Painter<T>& paint) {
+void draw_in_order(const T* squared, const Lattice3& lattice, Marks marks, Extent covers,
+                   InstructionSet instruction_set, int threads, const Execution& execution, const Painter<T>& paint) {
   constexpr std::int64_t kBallsBetweenLooks = 1 << 10;
   const Order<T, Index> order = order_balls<T, Index>(squared, lattice, marks);
   marks = Marks(Lattice3{});
   const Measure<T> measure(lattice);
-  Uncovered uncovered(lattice);
+  Uncovered uncovered = uncovered_of(squared, lattice, covers);
   const std::int64_t parts = parts_of(uncovered, threads);
   Monitor monitor(execution, parts * static_cast<std::int64_t>(order.middles.size()));
   const auto height = static_cast<Index>(lattice.extent[1]), width = static_cast<Index>(lattice.extent[2]);
@@ -319,27 +339,30 @@ std::size_t balls_bytes(const Lattice3& lattice, std::size_t value_bytes) {
   const auto rows = static_cast<std::size_t>(lattice.extent[0] * lattice.extent[1]);
   const auto columns = static_cast<std::size_t>((lattice.extent[2] + kWordBits - 1) / kWordBits);
   const std::size_t order = elements * (elements <= std::numeric_limits<std::uint32_t>::max() ? 4 : 8);
-  const std::size_t bits = 4 * static_cast<std::size_t>(lattice.extent[0]) * columns *
-                           static_cast<std::size_t>(lattice.extent[1] + kMostLanes - 1);
+  const auto blocks = static_cast<std::size_t>((lattice.extent[1] + kBlockRows - 1) / kBlockRows);
+  const std::size_t bits =
+      static_cast<std::size_t>(lattice.extent[0]) * columns *
+      (4 * static_cast<std::size_t>(lattice.extent[1] + kBlockRows - 1) + 8 * ((blocks + 63) / 64));
   const std::size_t marks = 8 * rows * static_cast<std::size_t>(lattice.extent[2] / kWordElements + 1);
   const std::size_t table = value_bytes == 4 ? 12 * (Containment::most(lattice) + 1) : 0;
   return order + std::max(bits, marks + table);
 }
 
 template <class T>
-void draw_balls(const T* squared, const Lattice3& lattice, InstructionSet instruction_set, int threads,
+void draw_balls(const T* squared, const Lattice3& lattice, Extent covers, InstructionSet instruction_set, int threads,
                 const Execution& execution, const Painter<T>& paint) {
   if (lattice.size() == 0) return;
   Marks marks = mark_balls(squared, lattice, threads, execution);
   const bool narrow = lattice.size() <= std::numeric_limits<std::uint32_t>::max();
   const auto draw = narrow ? &draw_in_order<T, std::uint32_t> : &draw_in_order<T, std::uint64_t>;
-  draw(squared, lattice, std::move(marks), instruction_set, threads, execution, paint);
+  draw(squared, lattice, std::move(marks), covers, instruction_set, threads, execution, paint);
 }
 
-template void draw_balls(const std::uint32_t*, const Lattice3&, InstructionSet, int, const Execution&,
+template void draw_balls(const std::uint32_t*, const Lattice3&, Extent, InstructionSet, int, const Execution&,
                          const Painter<std::uint32_t>&);
-template void draw_balls(const std::uint64_t*, const Lattice3&, InstructionSet, int, const Execution&,
+template void draw_balls(const std::uint64_t*, const Lattice3&, Extent, InstructionSet, int, const Execution&,
                          const Painter<std::uint64_t>&);
-template void draw_balls(const double*, const Lattice3&, InstructionSet, int, const Execution&, const Painter<double>&);
+template void draw_balls(const double*, const Lattice3&, Extent, InstructionSet, int, const Execution&,
+                         const Painter<double>&);
 
 }  // namespace fathom::apps::cpu

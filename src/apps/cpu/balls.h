@@ -2,8 +2,8 @@
 //
 // An open ball of squared radius R around an element covers those whose squared distance is below R. Balls are drawn
 // from the largest to the smallest, and a bit per element says what none has covered, so that each element is met once.
-// Bits lie in words of 32 along x, and the words of neighbouring rows side by side: a vector tests 8 or 16 rows of a
-// ball at a time. With equal spacings a ball is left out where a neighbour's covers all of it (Rémy & Thiel 2002,
+// Bits lie in words of 32 along x, and the words of neighbouring rows side by side: a vector tests up to 16 rows of a
+// ball at a time, and of blocks of 16 rows in which nothing is left a bit tells so. With equal spacings a ball is left out where a neighbour's covers all of it (Rémy & Thiel 2002,
 // with the neighbours of distance up to √3 alone): that needs one table, for the largest coordinates of points on a
 // sphere tell how far they are from the neighbour.
 //
@@ -51,6 +51,12 @@ struct Measure {
 /// Radii that differ by less than rounding can tell count as touching, where spacings differ.
 inline constexpr double kTouching = 1 - 0x1p-40;
 
+/// Where balls reach.
+enum class Extent {
+  middles,     ///< to elements that are the middle of one
+  everywhere,  ///< nobody knows
+};
+
 /// Whether a ball covers nothing but the element in its middle. The callers write those; they are not drawn.
 template <class T>
 struct Least {
@@ -62,17 +68,17 @@ struct Least {
 /// @param squared  dense, an element's squared radius in units of the lattice's weights; 0: no ball. Less than 2⁶²
 /// @param paint    called by several threads at once, for elements that have nothing in common
 template <class T>
-void draw_balls(const T* squared, const Lattice3& lattice, InstructionSet instruction_set, int threads,
+void draw_balls(const T* squared, const Lattice3& lattice, Extent covers, InstructionSet instruction_set, int threads,
                 const Execution& execution, const Painter<T>& paint);
 
 /// Most bytes that draw_balls() takes.
 std::size_t balls_bytes(const Lattice3& lattice, std::size_t value_bytes);
 
-extern template void draw_balls(const std::uint32_t*, const Lattice3&, InstructionSet, int, const Execution&,
+extern template void draw_balls(const std::uint32_t*, const Lattice3&, Extent, InstructionSet, int, const Execution&,
                                 const Painter<std::uint32_t>&);
-extern template void draw_balls(const std::uint64_t*, const Lattice3&, InstructionSet, int, const Execution&,
+extern template void draw_balls(const std::uint64_t*, const Lattice3&, Extent, InstructionSet, int, const Execution&,
                                 const Painter<std::uint64_t>&);
-extern template void draw_balls(const double*, const Lattice3&, InstructionSet, int, const Execution&,
+extern template void draw_balls(const double*, const Lattice3&, Extent, InstructionSet, int, const Execution&,
                                 const Painter<double>&);
 
 }  // namespace fathom::apps::cpu

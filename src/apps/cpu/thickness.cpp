@@ -52,7 +52,7 @@ void draw(const T* squared, const Thickness& t) {
     }
   });
   if (endless) return;
-  draw_balls<T>(squared, t.lattice, t.instruction_set, t.threads, t.execution,
+  draw_balls<T>(squared, t.lattice, Extent::middles, t.instruction_set, t.threads, t.execution,
                 [&](T d2, const std::vector<Covered>& covered) {
                   const Float value = diameter<Float>(d2, spacing);
                   for (const Covered& some : covered) {

@@ -33,7 +33,8 @@ Problem random_problem(std::uint64_t seed) {
   const auto axes = 1 + below(random, 3);
   const std::int64_t most[] = {90, 20, 8};
   for (std::int64_t k = 0; k < axes; ++k) shape.push_back(1 + below(random, most[axes - 1]));
-  if (chance(random, .2)) shape[axes > 1 ? 1 : 0] = 1 + below(random, 70);
+  if (chance(random, .2))
+    shape[static_cast<int>(below(random, std::min<std::int64_t>(axes, 2)))] = 1 + below(random, 70);
   const auto structure = static_cast<Structure>(below(random, kStructures));
   const DType dtype = pick<DType>(random, {DType::uint8, DType::boolean, DType::float32, DType::int64});
   Problem p{.mask = mask_array(make_sites(structure, shape, random), shape, dtype)};
@@ -174,6 +175,23 @@ TEST(LocalThickness, IsTheSameOnThreadsInStridesAndInFloat) {
     apps::local_thickness(AnyConstView(mask.data(), mask.dtype(), alone.shape(), strides), p.options,
                           AnyView(wide.data(), DType::float64, alone.shape(), strides));
     for (std::int64_t i = 0; i < alone.size(); ++i) ASSERT_EQ(value_at(wide, place(i)), value_at(alone, i)) << k;
+  }
+}
+
+TEST(LocalThickness, IsTransposedWithTheImage) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    Random random(seed);
+    const std::int64_t height = 1100 + below(random, 300), width = 100 + below(random, 200);
+    const std::vector<bool> sites = scatter({height, width}, 3e-5, random);
+    std::vector<bool> turned(sites.size());
+    for (std::int64_t y = 0; y < height; ++y)
+      for (std::int64_t x = 0; x < width; ++x)
+        turned[static_cast<std::size_t>(x * height + y)] = sites[static_cast<std::size_t>(y * width + x)];
+    const Problem tall{.mask = mask_array(sites, {height, width})}, wide{.mask = mask_array(turned, {width, height})};
+    const Array a = run_thickness(tall), b = run_thickness(wide);
+    for (std::int64_t y = 0; y < height; ++y)
+      for (std::int64_t x = 0; x < width; ++x)
+        ASSERT_EQ(value_at(a, y * width + x), value_at(b, x * height + y)) << y << ", " << x << " seed " << seed;
   }
 }
 
