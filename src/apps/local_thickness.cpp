@@ -31,7 +31,8 @@ DType squares_of(const Lattice3& lattice) {
   return lattice.squared_diagonal() < 0x1p32 - 1 ? DType::uint32 : DType::uint64;
 }
 
-std::size_t bytes_of(const Images& images, const AnyConstView& input, const LocalThicknessOptions& options) {
+std::size_t bytes_of(const Images& images, const AnyConstView& input, const LocalThicknessOptions& options,
+                     int threads) {
   const Lattice3& lattice = images.lattice;
   if (element_count(images.shape) == 0) return 0;
   const std::size_t value = size_of(squares_of(lattice));
@@ -42,7 +43,7 @@ std::size_t bytes_of(const Images& images, const AnyConstView& input, const Loca
       grid::scratch_bytes(image, distance_options(lattice, step_of(options.execution, 0, 1)), outputs);
   const std::size_t invasion = options.inlets.present() ? cpu::invasion_bytes(lattice, value) : 0;
   return value * static_cast<std::size_t>(lattice.size()) +
-         std::max({distances, invasion, cpu::balls_bytes(lattice, value)});
+         std::max({distances, invasion, cpu::balls_bytes(lattice, threads, value)});
 }
 
 Plan make_plan(const AnyConstView& input, const LocalThicknessOptions& options, const AnyView& out) {
@@ -54,7 +55,7 @@ Plan make_plan(const AnyConstView& input, const LocalThicknessOptions& options, 
                           to_string(input.shape()) + ", as the input");
   plan.report.threads = host_threads(options.execution, "local thickness");
   plan.report.instruction_set = resolve(options.execution.instruction_set);
-  plan.report.scratch_bytes = bytes_of(plan.images, input, options);
+  plan.report.scratch_bytes = bytes_of(plan.images, input, options, plan.report.threads);
   check_scratch(options.execution, plan.report.scratch_bytes);
   return plan;
 }

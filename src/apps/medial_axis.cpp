@@ -187,7 +187,8 @@ Plan plan_balls(const AnyConstView& axis, const AnyConstView& nearest, const Axi
   check_nearest(nearest, axis.shape());
   if (!out.present()) throw InvalidArgument("no output was given");
   check_output(out, "out", {DType::boolean, DType::uint8}, axis.shape());
-  plan.report.scratch_bytes = element_count(axis.shape()) == 0 ? 0 : cpu::axis_balls_bytes(plan.images.lattice);
+  plan.report.scratch_bytes =
+      element_count(axis.shape()) == 0 ? 0 : cpu::axis_balls_bytes(plan.images.lattice, plan.report.threads);
   check_scratch(options.execution, plan.report.scratch_bytes);
   return plan;
 }

@@ -61,9 +61,9 @@ void draw_axis_balls(const AxisBalls& balls, const Execution& execution) {
                                                 : draw<std::uint64_t>(balls, execution);
 }
 
-std::size_t axis_balls_bytes(const Lattice3& lattice) {
+std::size_t axis_balls_bytes(const Lattice3& lattice, int threads) {
   const std::size_t value = lattice.is_isotropic() && lattice.squared_diagonal() < 0x1p32 - 1 ? 4 : 8;
-  return static_cast<std::size_t>(lattice.size()) * (1 + value) + balls_bytes(lattice, value);
+  return static_cast<std::size_t>(lattice.size()) * (1 + value) + balls_bytes(lattice, threads, value);
 }
 
 }  // namespace fathom::apps::cpu

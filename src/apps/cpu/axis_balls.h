@@ -23,6 +23,6 @@ struct AxisBalls {
 void draw_axis_balls(const AxisBalls& balls, const Execution& execution);
 
 /// Most bytes that draw_axis_balls() takes, with the choice.
-std::size_t axis_balls_bytes(const Lattice3& lattice);
+std::size_t axis_balls_bytes(const Lattice3& lattice, int threads);
 
 }  // namespace fathom::apps::cpu

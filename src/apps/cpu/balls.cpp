@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -190,20 +191,16 @@ bool is_alone_in_bin(T squared) {
   return std::is_integral_v<T> && squared < T{1 << 12};
 }
 
-/// Linear indices of the middles of balls, the largest first, those of a size in order, and how many have a size.
-template <class T, class Index>
+/// Linear indices of the middles of balls, the largest first, and those of a size in order.
+template <class Index>
 struct Order {
-  struct Size {
-    T squared;
-    std::size_t count;
-  };
   std::vector<Index> middles;
-  std::vector<Size> sizes;
+  std::vector<std::size_t> ends;  ///< of bins: their balls are of one size, or of sizes that are nearly the same
 };
 
 /// The marked elements.
-template <class T, class Index>
-Order<T, Index> order_balls(const T* squared, const Lattice3& lattice, Marks& marks) {
+template <class Index, class T>
+Order<Index> order_balls(const T* squared, const Lattice3& lattice, Marks& marks) {
   const std::int64_t rows = lattice.extent[0] * lattice.extent[1], width = lattice.extent[2];
   const auto each = [&](auto&& body) {
     for (std::int64_t row = 0; row < rows; ++row)
@@ -223,23 +220,15 @@ Order<T, Index> order_balls(const T* squared, const Lattice3& lattice, Marks& ma
   for (std::size_t bin = 1; bin < ends.size(); ++bin) ends[bin] += ends[bin - 1];
   std::vector<Index> middles(ends.back());
   each([&](std::int64_t element) { middles[ends[last - bin_of(squared[element])]++] = static_cast<Index>(element); });
-  std::vector<typename Order<T, Index>::Size> sizes;
   std::size_t begin = 0;
-  for (std::size_t bin = 0; bin + 1 < ends.size(); begin = ends[bin++]) {  // each has moved to its bin's end
-    if (begin == ends[bin]) continue;
-    if (is_alone_in_bin(squared[middles[begin]])) {
-      sizes.push_back({squared[middles[begin]], ends[bin] - begin});
-      continue;
-    }
-    std::sort(middles.begin() + static_cast<std::ptrdiff_t>(begin),
-              middles.begin() + static_cast<std::ptrdiff_t>(ends[bin]),
-              [&](Index a, Index b) { return squared[a] > squared[b] || (squared[a] == squared[b] && a < b); });
-    for (std::size_t k = begin; k < ends[bin]; ++k) {
-      if (k == begin || squared[middles[k]] != sizes.back().squared) sizes.push_back({squared[middles[k]], 0});
-      ++sizes.back().count;
-    }
+  for (std::size_t end : ends) {  // each has moved to its bin's end
+    if (begin < end && !is_alone_in_bin(squared[middles[begin]]))
+      std::sort(middles.begin() + static_cast<std::ptrdiff_t>(begin),
+                middles.begin() + static_cast<std::ptrdiff_t>(end),
+                [&](Index a, Index b) { return squared[a] > squared[b] || (squared[a] == squared[b] && a < b); });
+    begin = end;
   }
-  return {std::move(middles), std::move(sizes)};
+  return {std::move(middles), std::move(ends)};
 }
 
 /// Elements that are to be covered, where these are known: those of the balls' middles. Else all.
@@ -280,45 +269,82 @@ BallPart part_of(const Uncovered& uncovered, std::int64_t part, std::int64_t par
   return {0, uncovered.extent[0], begin, end};
 }
 
+/// Draws balls in one part of a volume.
+template <class T, class Index>
+class Drawing {
+ public:
+  Drawing(const Lattice3& lattice, const BallPart& part, InstructionSet instruction_set, Uncovered& uncovered,
+          Monitor& monitor, const Painter<T>& paint)
+      : lattice_(lattice),
+        measure_(lattice),
+        part_(part),
+        instruction_set_(instruction_set),
+        uncovered_(uncovered),
+        monitor_(monitor),
+        paint_(paint) {}
+
+  void draw(const T* squared, const Order<Index>& order) {
+    auto begin = order.middles.begin();
+    for (const std::size_t bin : order.ends) {
+      const auto bin_end = order.middles.begin() + static_cast<std::ptrdiff_t>(bin);
+      while (begin != bin_end) {
+        const T size = squared[*begin];
+        const auto end = is_alone_in_bin(size)
+                             ? bin_end
+                             : std::find_if(begin, bin_end, [&](Index middle) { return squared[middle] != size; });
+        draw_size(size, {begin, end});
+        monitor_.advance(end - begin);
+        begin = end;
+      }
+    }
+  }
+
+ private:
+  void draw_size(T squared, std::span<const Index> middles) {
+    constexpr int kBetweenLooks = 1 << 10;
+    make_rows(measure_, lattice_, squared, rows_);
+    const auto height = static_cast<Index>(lattice_.extent[1]), width = static_cast<Index>(lattice_.extent[2]);
+    const auto reach = static_cast<std::int64_t>(rows_.reach.size()) - 1;
+    const auto first_in = [&](std::int64_t z) {
+      const auto slice = static_cast<Index>(std::clamp<std::int64_t>(z, 0, lattice_.extent[0]));
+      return std::lower_bound(middles.begin(), middles.end(), slice * height * width);
+    };
+    const auto end = first_in(part_.end_z + reach);
+    for (auto middle = first_in(part_.begin_z - reach); middle < end; ++middle) {
+      if (++drawn_ % kBetweenLooks == 0) monitor_.look();
+      const Index x = *middle % width, row = *middle / width;
+      covered_.clear();
+      cover(uncovered_, part_, rows_,
+            {static_cast<std::int64_t>(row / height), static_cast<std::int64_t>(row % height),
+             static_cast<std::int64_t>(x)},
+            covered_, instruction_set_);
+      if (!covered_.empty()) paint_(squared, covered_);
+    }
+  }
+
+  const Lattice3& lattice_;
+  const Measure<T> measure_;
+  const BallPart part_;
+  const InstructionSet instruction_set_;
+  Uncovered& uncovered_;
+  Monitor& monitor_;
+  const Painter<T>& paint_;
+  BallRows rows_;
+  std::vector<Covered> covered_;
+  std::int64_t drawn_ = 0;
+};
+
 template <class T, class Index>
 void draw_in_order(const T* squared, const Lattice3& lattice, Marks marks, Extent covers,
                    InstructionSet instruction_set, int threads, const Execution& execution, const Painter<T>& paint) {
-  constexpr std::int64_t kBallsBetweenLooks = 1 << 10;
-  const Order<T, Index> order = order_balls<T, Index>(squared, lattice, marks);
+  const Order<Index> order = order_balls<Index>(squared, lattice, marks);
   marks = Marks(Lattice3{});
-  const Measure<T> measure(lattice);
   Uncovered uncovered = uncovered_of(squared, lattice, covers);
   const std::int64_t parts = parts_of(uncovered, threads);
   Monitor monitor(execution, parts * static_cast<std::int64_t>(order.middles.size()));
-  const auto height = static_cast<Index>(lattice.extent[1]), width = static_cast<Index>(lattice.extent[2]);
-  parallel_jobs(execution, threads, parts, [&](int, std::int64_t job) {
-    const BallPart part = part_of(uncovered, job, parts);
-    BallRows rows;
-    std::vector<Covered> covered;
-    std::int64_t drawn = 0;
-    auto begin = order.middles.begin();
-    for (const auto& [size, count] : order.sizes) {
-      const auto end = begin + static_cast<std::ptrdiff_t>(count);
-      make_rows(measure, lattice, size, rows);
-      const auto reach = static_cast<std::int64_t>(rows.reach.size()) - 1;
-      const auto first_in = [&, from = begin](std::int64_t z) {
-        return std::lower_bound(from, end,
-                                static_cast<Index>(std::clamp<std::int64_t>(z, 0, lattice.extent[0])) * height * width);
-      };
-      const auto last = first_in(part.end_z + reach);
-      for (auto middle = first_in(part.begin_z - reach); middle != last; ++middle) {
-        const Index x = *middle % width, row = *middle / width;
-        if (++drawn % kBallsBetweenLooks == 0) monitor.look();
-        covered.clear();
-        cover(uncovered, part, rows,
-              {static_cast<std::int64_t>(row / height), static_cast<std::int64_t>(row % height),
-               static_cast<std::int64_t>(x)},
-              covered, instruction_set);
-        if (!covered.empty()) paint(size, covered);
-      }
-      monitor.advance(static_cast<std::int64_t>(count));
-      begin = end;
-    }
+  parallel_jobs(execution, threads, parts, [&](int, std::int64_t part) {
+    Drawing<T, Index>(lattice, part_of(uncovered, part, parts), instruction_set, uncovered, monitor, paint)
+        .draw(squared, order);
   });
 }
 
@@ -334,18 +360,27 @@ template struct Least<std::uint32_t>;
 template struct Least<std::uint64_t>;
 template struct Least<double>;
 
-std::size_t balls_bytes(const Lattice3& lattice, std::size_t value_bytes) {
-  const auto elements = static_cast<std::size_t>(lattice.size());
-  const auto rows = static_cast<std::size_t>(lattice.extent[0] * lattice.extent[1]);
-  const auto columns = static_cast<std::size_t>((lattice.extent[2] + kWordBits - 1) / kWordBits);
+std::size_t balls_bytes(const Lattice3& lattice, int threads, std::size_t value_bytes) {
+  const std::array<std::size_t, 3> extent{static_cast<std::size_t>(lattice.extent[0]),
+                                          static_cast<std::size_t>(lattice.extent[1]),
+                                          static_cast<std::size_t>(lattice.extent[2])};
+  const std::size_t elements = extent[0] * extent[1] * extent[2], rows = extent[0] * extent[1];
   const std::size_t order = elements * (elements <= std::numeric_limits<std::uint32_t>::max() ? 4 : 8);
-  const auto blocks = static_cast<std::size_t>((lattice.extent[1] + kBlockRows - 1) / kBlockRows);
-  const std::size_t bits =
-      static_cast<std::size_t>(lattice.extent[0]) * columns *
-      (4 * static_cast<std::size_t>(lattice.extent[1] + kBlockRows - 1) + 8 * ((blocks + 63) / 64));
-  const std::size_t marks = 8 * rows * static_cast<std::size_t>(lattice.extent[2] / kWordElements + 1);
+  double least = lattice.weights()[2], most = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    least = std::min(least, lattice.weights()[k]);
+    most += lattice.weights()[k] * static_cast<double>(lattice.extent[k]) * static_cast<double>(lattice.extent[k]);
+  }
+  const std::size_t bins = 8 * (bin_of(most) - bin_of(least) + std::size_t{2});
+  const std::size_t blocks = (extent[1] + kBlockRows - 1) / kBlockRows;
+  const std::size_t bits = extent[0] * ((extent[2] + kWordBits - 1) / kWordBits) *
+                           (4 * (extent[1] + kBlockRows - 1) + 8 * ((blocks + 63) / 64));
+  const std::size_t ball = extent[0] * (4 * (2 * extent[1] + 1 + kBlockRows) + 12);  // its rows
+  const std::size_t marks = 8 * rows * (extent[2] / kWordElements + 1);
   const std::size_t table = value_bytes == 4 ? 12 * (Containment::most(lattice) + 1) : 0;
-  return order + std::max(bits, marks + table);
+  const std::size_t neighbours = 16 * (extent[2] + 2);
+  const auto workers = static_cast<std::size_t>(threads);
+  return std::max(marks + table + workers * neighbours, order + bins + std::max(marks, bits + workers * ball));
 }
 
 template <class T>

@@ -72,7 +72,7 @@ void draw_balls(const T* squared, const Lattice3& lattice, Extent covers, Instru
                 const Execution& execution, const Painter<T>& paint);
 
 /// Most bytes that draw_balls() takes.
-std::size_t balls_bytes(const Lattice3& lattice, std::size_t value_bytes);
+std::size_t balls_bytes(const Lattice3& lattice, int threads, std::size_t value_bytes);
 
 extern template void draw_balls(const std::uint32_t*, const Lattice3&, Extent, InstructionSet, int, const Execution&,
                                 const Painter<std::uint32_t>&);
