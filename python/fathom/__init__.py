@@ -22,8 +22,10 @@ from ._field import Field, Nearest, Topology
 from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import allocation, expand_labels, fill_nearest
+from ._medial_axis import axis_balls, medial_axis, medial_axis_of_nearest
 from ._mesh import mesh_distance, offset_surface
 from ._points import SiteSet
+from ._thickness import local_thickness, porosimetry
 from ._transform import distance_transform, nearest_site, signed_distance
 from ._triangle_set import TriangleSet
 from ._voxels import VoxelSet
@@ -50,15 +52,20 @@ __all__ = [
     "VoxelSet",
     "__version__",
     "allocation",
+    "axis_balls",
     "direction",
     "distance_transform",
     "expand_labels",
     "fill_nearest",
     "info",
+    "local_thickness",
+    "medial_axis",
+    "medial_axis_of_nearest",
     "mesh_distance",
     "morphology",
     "nearest_site",
     "offset_surface",
+    "porosimetry",
     "read",
     "release_device_memory",
     "release_threads",

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-VERBS = ["distance", "query", "mesh", "render", "stream", "morphology", "expand", "fill", "info", "compare", "help", "man",
+VERBS = ["distance", "query", "mesh", "render", "stream", "morphology", "expand", "fill", "medial-axis", "thickness",
+         "info", "compare", "help", "man",
          "completion"]
 
 
@@ -19,7 +20,7 @@ def test_help(fathom, verb):
 
 
 def test_help_of_the_command_lists_the_verbs(fathom):
-    assert re.findall(r"^  ([a-z]+)  ", fathom.ok("help").split("Subcommands:")[1], re.M) == VERBS
+    assert re.findall(r"^  ([a-z-]+)  ", fathom.ok("help").split("Subcommands:")[1], re.M) == VERBS
 
 
 def test_types(fathom):
