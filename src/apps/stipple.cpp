@@ -22,18 +22,21 @@ constexpr int kMostSupersample = 16, kMostChosen = 4;
 
 void check(const AnyConstView& image, const StippleOptions& options) {
   if (image.rank() != 2)
-    throw InvalidArgument("the image has " + std::to_string(image.rank()) + " axes; stippling takes 2, height and width");
+    throw InvalidArgument("the image has " + std::to_string(image.rank()) +
+                          " axes; stippling takes 2, height and width");
   if (options.dots < 1 || options.dots > std::numeric_limits<std::int32_t>::max())
     throw InvalidArgument("the number of dots is " + std::to_string(options.dots) + "; give 1 to 2147483647");
   if (!(options.gamma > 0) || std::isinf(options.gamma))
     throw InvalidArgument("gamma is " + text(options.gamma) + "; give a finite number above 0");
   if (options.supersample < 0 || options.supersample > kMostSupersample)
-    throw InvalidArgument("supersample is " + std::to_string(options.supersample) + "; give 1 to 16, or 0 to have it chosen");
+    throw InvalidArgument("supersample is " + std::to_string(options.supersample) +
+                          "; give 1 to 16, or 0 to have it chosen");
 }
 
 /// Ink of a tone from 0 to 1, as a weight.
 std::uint16_t ink_of(double tone, const StippleOptions& options) {
-  return static_cast<std::uint16_t>(std::floor(kMostWeight * std::pow(options.invert ? tone : 1 - tone, options.gamma) + 0.5));
+  return static_cast<std::uint16_t>(
+      std::floor(kMostWeight * std::pow(options.invert ? tone : 1 - tone, options.gamma) + 0.5));
 }
 
 template <class T>
@@ -48,7 +51,8 @@ void take_ink(const HostView<const T>& image, const StippleOptions& options, Wei
     for (std::int64_t x = 0; x < ink.width(); ++x) {
       if constexpr (std::is_floating_point_v<T>) {
         if (!(row[x] >= 0 && row[x] <= 1))
-          throw InvalidArgument("a tone is " + text(static_cast<double>(row[x])) + "; floats are tones from 0 (black) to 1 (white)");
+          throw InvalidArgument("a tone is " + text(static_cast<double>(row[x])) +
+                                "; floats are tones from 0 (black) to 1 (white)");
         to[x] = ink_of(static_cast<double>(row[x]), options);
       } else {
         to[x] = table[static_cast<std::size_t>(row[x])];
@@ -102,8 +106,9 @@ Stipples stipple(const AnyConstView& image, const StippleOptions& options) {
   result.report.threads = host_threads(options.execution, "stipple");
   result.report.instruction_set = resolve(options.execution.instruction_set);
   const Weights ink = ink_of(image, options);
-  if (ink.total == 0) throw InvalidArgument(options.invert ? "the image is black all over, and leaves nothing to draw"
-                                                           : "the image is white all over, and leaves nothing to draw");
+  if (ink.total == 0)
+    throw InvalidArgument(options.invert ? "the image is black all over, and leaves nothing to draw"
+                                         : "the image is white all over, and leaves nothing to draw");
   result.supersample = options.supersample > 0 ? options.supersample : chosen_supersample(ink, options.dots);
   const double finer = result.supersample * result.supersample, room = finer * static_cast<double>(ink.positive);
   if (static_cast<double>(options.dots) > room)

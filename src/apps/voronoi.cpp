@@ -171,7 +171,8 @@ Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const Vo
   const AnyConstView found = std::as_const(nearest).view();
   if (found.dtype() == DType::int32) find_sites<std::int32_t>(found, result, places, numbers);
   else find_sites<std::int64_t>(found, result, places, numbers);
-  result.scratch_bytes = transformed.scratch_bytes + static_cast<std::size_t>(element_count(shape)) * element_bytes(shape);
+  result.scratch_bytes =
+      transformed.scratch_bytes + static_cast<std::size_t>(element_count(shape)) * element_bytes(shape);
 
   const cpu::Regions grid{shape, found, numbers.as<std::int32_t>().data(), places.data(), heavy};
   if (regions.present()) cpu::number_regions(grid, regions, result.threads, options.execution);
@@ -180,8 +181,8 @@ Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const Vo
   cpu::sum_regions(grid, layout, sums.data(), result.threads, options.execution);
   take_sums(sums, layout, result);
   if (options.boundaries)
-    result.boundaries = cpu::boundaries(grid, face_sizes(options.spacing, shape.rank()).data(), result.threads,
-                                        options.execution);
+    result.boundaries =
+        cpu::boundaries(grid, face_sizes(options.spacing, shape.rank()).data(), result.threads, options.execution);
   return result;
 }
 
@@ -194,7 +195,8 @@ std::size_t voronoi_scratch_bytes(const AnyConstView& sites, const VoronoiOption
   const SumLayout layout{shape.rank(), options.moments};
   return grid::scratch_bytes(sites, transform_options(options), outputs) +
          static_cast<std::size_t>(element_count(shape)) * (element_bytes(shape) + sizeof(std::uint16_t)) +
-         static_cast<std::size_t>(count) * (8 * static_cast<std::size_t>(layout.fields()) + 4 * static_cast<std::size_t>(layout.axes)) +
+         static_cast<std::size_t>(count) *
+             (8 * static_cast<std::size_t>(layout.fields()) + 4 * static_cast<std::size_t>(layout.axes)) +
          static_cast<std::size_t>(threads) * cpu::row_bytes(shape.back());
 }
 
@@ -211,7 +213,8 @@ LloydReport lloyd(const AnyConstView& weights, const HostView<double>& sites, co
   check_scratch(options.execution, report.scratch_bytes);
   std::vector<double> positions;
   for (std::int64_t k = 0; k < count; ++k)
-    positions.insert(positions.end(), sites.data() + k * sites.strides()[0], sites.data() + k * sites.strides()[0] + axes);
+    positions.insert(positions.end(), sites.data() + k * sites.strides()[0],
+                     sites.data() + k * sites.strides()[0] + axes);
   if (count > 0) cpu::iterate(heavy, options, positions, report);
   for (std::int64_t k = 0; k < count; ++k)
     std::copy_n(positions.data() + k * axes, axes, sites.data() + k * sites.strides()[0]);

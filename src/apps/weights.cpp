@@ -38,7 +38,8 @@ Weights weights_of(const AnyConstView& given, const Shape& shape) {
     return weights;
   }
   if (!(given.shape() == shape))
-    throw InvalidArgument("the weights have the shape " + to_string(given.shape()) + "; it must be " + to_string(shape));
+    throw InvalidArgument("the weights have the shape " + to_string(given.shape()) + "; it must be " +
+                          to_string(shape));
   weights.values.resize(static_cast<std::size_t>(element_count(shape)));
   visit_dtype(given.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;

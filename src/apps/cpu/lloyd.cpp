@@ -37,12 +37,19 @@ Shape finer(const Shape& shape, int supersample) {
 DType index_type(const Shape& shape) { return element_count(shape) <= INT32_MAX ? DType::int32 : DType::int64; }
 
 Lloyd::Lloyd(const Weights& weights, std::int64_t sites, const LloydOptions& options)
-    : weights_(weights), options_(options), count_(sites),
+    : weights_(weights),
+      options_(options),
+      count_(sites),
       threads_(options.execution.threads > 0 ? options.execution.threads : available_threads()),
-      layout_{weights.shape.rank(), options.energies}, shape_(finer(weights.shape, options.supersample)),
-      sampler_(weights, options.seed), mask_(DType::uint8, shape_), nearest_(index_type(shape_), shape_),
-      numbers_(DType::int32, shape_), places_(static_cast<std::size_t>(sites * shape_.rank())),
-      elements_(static_cast<std::size_t>(sites)), sums_(static_cast<std::size_t>(sites * layout_.fields())) {
+      layout_{weights.shape.rank(), options.energies},
+      shape_(finer(weights.shape, options.supersample)),
+      sampler_(weights, options.seed),
+      mask_(DType::uint8, shape_),
+      nearest_(index_type(shape_), shape_),
+      numbers_(DType::int32, shape_),
+      places_(static_cast<std::size_t>(sites * shape_.rank())),
+      elements_(static_cast<std::size_t>(sites)),
+      sums_(static_cast<std::size_t>(sites * layout_.fields())) {
   std::memset(mask_.data(), 0, mask_.bytes());
 }
 
@@ -54,7 +61,8 @@ std::size_t Lloyd::bytes(const Shape& weights, std::int64_t sites, const LloydOp
   outputs.nearest = AnyView(nullptr, index_type(shape), shape);
   const std::size_t transform = grid::scratch_bytes(AnyConstView(nullptr, DType::uint8, shape),
                                                     transform_options(options.execution, nullptr), outputs);
-  const std::size_t records = n * (8 * static_cast<std::size_t>(layout.fields() + 1) + 4 * static_cast<std::size_t>(layout.axes));
+  const std::size_t records =
+      n * (8 * static_cast<std::size_t>(layout.fields() + 1) + 4 * static_cast<std::size_t>(layout.axes));
   return elements * (1 + size_of(index_type(shape)) + 4) + 2 * static_cast<std::size_t>(element_count(weights)) +
          transform + records + static_cast<std::size_t>(threads) * row_bytes(shape.back());
 }
@@ -83,8 +91,12 @@ void Lloyd::assign(const double* positions) {
   outputs.nearest = nearest_.view();
   grid::distance_transform(std::as_const(mask_).view(), transform_options(options_.execution, &workspace_), outputs);
   std::fill(sums_.begin(), sums_.end(), 0);
-  const Regions regions{shape_, std::as_const(nearest_).view(), numbers_.as<std::int32_t>().data(), places_.data(),
-                        weights_, options_.supersample};
+  const Regions regions{shape_,
+                        std::as_const(nearest_).view(),
+                        numbers_.as<std::int32_t>().data(),
+                        places_.data(),
+                        weights_,
+                        options_.supersample};
   sum_regions(regions, layout_, sums_.data(), threads_, options_.execution);
 }
 

@@ -28,9 +28,7 @@ class Lloyd {
   int threads() const { return threads_; }
 
  private:
-  const std::int64_t* record(std::int64_t site) const {
-    return sums_.data() + site * layout_.fields();
-  }
+  const std::int64_t* record(std::int64_t site) const { return sums_.data() + site * layout_.fields(); }
   void place(const double* positions);
 
   const Weights& weights_;

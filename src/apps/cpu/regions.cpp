@@ -77,7 +77,8 @@ void add(const SumLayout& layout, const std::int64_t* sums, bool alone, std::int
   int square = layout.second(), step = layout.axes;  // the next sum of squares
   for (int k = 0; k < layout.fields(); ++k) {
     const std::int64_t before = alone ? record[k] : std::atomic_ref(record[k]).fetch_add(sums[k], kRelaxed);
-    const auto after = static_cast<std::int64_t>(static_cast<std::uint64_t>(before) + static_cast<std::uint64_t>(sums[k]));
+    const auto after =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(before) + static_cast<std::uint64_t>(sums[k]));
     if (alone) record[k] = after;
     if (k != square) continue;
     square += step--;
@@ -94,15 +95,14 @@ void sum_row(const Regions& regions, const SumLayout& layout, std::int64_t row, 
   const Index* const nearest = regions.nearest.as<Index>().data() + row * width;
   prefix.take(regions.weights, coarse_row(regions, place), regions.supersample);
   const int outer = layout.axes - 1;
-  std::array<std::int64_t, 2 + kMostAxes + kMostAxes * (kMostAxes + 1) / 2> sums;
+  std::array<std::int64_t, 2 + kMostAxes + kMostAxes*(kMostAxes + 1) / 2> sums;
   std::array<std::int64_t, kMostAxes> offset;
   for (std::int64_t begin = 0, end; begin < width; begin = end) {
     const Index site = nearest[begin];
     for (end = begin + 1; end < width && nearest[end] == site;) ++end;
     const std::int64_t number = regions.numbers[site];
     const std::int32_t* const at = regions.places + number * layout.axes;
-    for (int k = 0; k < outer; ++k)
-      offset[static_cast<std::size_t>(k)] = place[static_cast<std::size_t>(k)] - at[k];
+    for (int k = 0; k < outer; ++k) offset[static_cast<std::size_t>(k)] = place[static_cast<std::size_t>(k)] - at[k];
     sum_run(layout, prefix[begin], prefix[end], end - begin, offset.data(), at[outer], sums.data());
     add(layout, sums.data(), alone, records + number * layout.fields());
   }

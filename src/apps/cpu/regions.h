@@ -11,10 +11,10 @@ namespace fathom::apps::cpu {
 
 /// The nearest sites of a grid, which may be some times as fine as the weights.
 struct Regions {
-  Shape shape;                       ///< of the grid
-  AnyConstView nearest;              ///< int32 or int64, dense: linear index of the nearest site
-  const std::int32_t* numbers;       ///< of the site at a linear index; read at sites alone
-  const std::int32_t* places;        ///< [n, axes] of the sites, by number
+  Shape shape;                  ///< of the grid
+  AnyConstView nearest;         ///< int32 or int64, dense: linear index of the nearest site
+  const std::int32_t* numbers;  ///< of the site at a linear index; read at sites alone
+  const std::int32_t* places;   ///< [n, axes] of the sites, by number
   const Weights& weights;
   int supersample = 1;
 };
