@@ -13,6 +13,7 @@
 
 #include "files.h"
 #include "options.h"
+#include "report.h"
 #include "warnings.h"
 
 namespace fathom::cli {
@@ -277,6 +278,31 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   if (!arguments.ndim.empty()) split_axes(arguments.ndim, input.info);
   order_axes(input);
   return input;
+}
+
+io::Meaning meaning_of_results(const Input& input, const std::vector<double>& spacing, bool given,
+                               std::vector<std::string>& warnings) {
+  io::Meaning meaning = input.info.meaning;
+  for (std::size_t k = 0; k < spacing.size(); ++k)
+    meaning.axes[at(input.order[k + at(input.batch_axes)])].spacing = spacing[k];
+  meaning.palette.clear();
+  meaning.no_data.clear();
+  if (given && !meaning.georeference.empty()) {
+    warnings.push_back(fmt::format("{}: with another --spacing the georeference ({}) is not kept",
+                                   input_name(input.path), meaning.georeference));
+    meaning.georeference.clear();
+    meaning.native.reset();
+  }
+  return meaning;
+}
+
+std::string losses_of(const Input& input, const std::string& path, io::Format format, const std::string& no_data) {
+  io::Meaning stated = input.stated;
+  stated.no_data = no_data;  // said of results if they have it
+  const std::string lost = io::losses(format, stated);
+  if (lost.empty()) return {};
+  return fmt::format("{}: {} does not hold what the input says: {}", shown(path), io::title_of(format),
+                     lost);
 }
 
 void warn_of(const Input& input) {

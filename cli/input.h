@@ -1,6 +1,8 @@
 // An image as the command line wants it read: what its axes are, which of them are of space, which channel is taken.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,6 +62,31 @@ struct Input {
 /// @param print_resolution  whether the resolution at which an image is to be printed is its spacing
 /// @throws InvalidArgument --axes, --channel or --ndim do not fit the file
 Input probe_input(const InputArguments& arguments, io::Colours colours, bool print_resolution = false);
+
+/// --spacing print: as the resolution says at which the image is to be printed.
+inline constexpr const char* kPrintSpacing = "print";
+
+/// One value for each axis, from one for all or one per axis.
+template <class T>
+void expand(const char* option, std::vector<T>& values, const Shape& shape) {
+  const auto axes = static_cast<std::size_t>(shape.rank());
+  if (values.size() == 1) values.resize(axes, values.front());
+  if (!values.empty() && values.size() != axes)
+    throw InvalidArgument(
+        fmt::format("{} has {} values, but the shape {} has {} {}; give one for all axes or one per axis", option,
+                    values.size(), to_string(shape), axes, axes == 1 ? "axis" : "axes"));
+}
+
+/// What files say of results: what the input's says, with another spacing, and without what its values meant.
+/// @param spacing   along the axes of space; empty: not stated
+/// @param given     the command line gave it: a georeference is then lost
+/// @param warnings  get what is not kept
+io::Meaning meaning_of_results(const Input& input, const std::vector<double>& spacing, bool given,
+                               std::vector<std::string>& warnings);
+
+/// "out.npy: NPY does not hold what the input says: …"; empty: it holds all.
+/// @param no_data  of the results
+std::string losses_of(const Input& input, const std::string& path, io::Format format, const std::string& no_data);
 
 /// Prints the warnings of the file, a line each.
 void warn_of(const Input& input);

@@ -70,22 +70,22 @@ std::string memory_text(std::size_t bytes) {
   return fmt::format("{}{}", bytes, kUnits[unit]);
 }
 
-void fit_into_memory(Plan& plan, std::optional<std::size_t> budget) {
-  const std::size_t arrays = array_bytes(plan);
+std::size_t scratch_beside(std::size_t arrays, std::size_t least_scratch, std::optional<std::size_t> budget,
+                           const char* way_out) {
   const std::size_t limit = budget ? *budget : free_memory().value_or(std::numeric_limits<std::size_t>::max());
-  const std::size_t scratch = least_scratch(plan);
-  if (arrays + scratch <= limit) {
-    plan.options.execution.scratch_limit = limit - arrays;
-    return;
-  }
+  const std::size_t all = arrays + least_scratch;
+  if (all <= limit) return limit - arrays;
   if (budget)
     throw InvalidArgument(fmt::format("--memory {} is too small: input and outputs need {}, scratch {}; {} works",
-                                      memory_text(limit), memory_text(arrays), memory_text(scratch),
-                                      memory_text(arrays + scratch)));
-  throw IoError(
-      fmt::format("the work needs {} of memory and this machine has {} free; --region computes a part, and "
-                  "--memory {} insists",
-                  memory_text(arrays + scratch), memory_text(limit), memory_text(arrays + scratch)));
+                                      memory_text(limit), memory_text(arrays), memory_text(least_scratch),
+                                      memory_text(all)));
+  throw IoError(fmt::format("the work needs {} of memory and this machine has {} free; {}--memory {} insists",
+                            memory_text(all), memory_text(limit), way_out, memory_text(all)));
+}
+
+void fit_into_memory(Plan& plan, std::optional<std::size_t> budget) {
+  plan.options.execution.scratch_limit =
+      scratch_beside(array_bytes(plan), least_scratch(plan), budget, "--region computes a part, and ");
 }
 
 }  // namespace fathom::cli

@@ -21,22 +21,8 @@ namespace {
 
 using Kind = PlannedOutput::Kind;
 
-/// --spacing print: as the resolution says at which the image is to be printed.
-constexpr const char* kPrintSpacing = "print";
-
 bool has_unit_spacing(const grid::DistanceOptions& options) {
   return std::all_of(options.spacing.begin(), options.spacing.end(), [](double s) { return s == 1; });
-}
-
-/// One value for each axis, from one for all or one per axis.
-template <class T>
-void expand(const char* option, std::vector<T>& values, const Shape& shape) {
-  const auto axes = static_cast<std::size_t>(shape.rank());
-  if (values.size() == 1) values.resize(axes, values.front());
-  if (!values.empty() && values.size() != axes)
-    throw InvalidArgument(
-        fmt::format("{} has {} values, but the shape {} has {} {}; give one for all axes or one per axis", option,
-                    values.size(), to_string(shape), axes, axes == 1 ? "axis" : "axes"));
 }
 
 /// Whether every squared distance that the extents allow fits, beside the maximum, which means "no site".
@@ -136,12 +122,8 @@ void plan_file(const std::string& path, const io::WriteOptions& options, Planned
   output.format = io::check_write(path, output.dtype, output.file_shape(), plan.meaning, options);
   for (const PlannedOutput& other : plan.outputs)
     if (!other.path.empty() && other.format == output.format) return;  // said already
-  io::Meaning stated = plan.input.stated;
-  stated.no_data = plan.meaning.no_data;  // said of results if they have it
-  const std::string lost = io::losses(output.format, stated);
-  if (!lost.empty())
-    plan.warnings.push_back(fmt::format("{}: {} does not hold what the input says: {}", shown(path),
-                                        io::title_of(output.format), lost));
+  const std::string lost = losses_of(plan.input, path, output.format, plan.meaning.no_data);
+  if (!lost.empty()) plan.warnings.push_back(lost);
 }
 
 void plan_field(const DistanceArguments& arguments, Plan& plan) {
@@ -188,29 +170,18 @@ void plan_coordinates(const DistanceArguments& arguments, Plan& plan) {
   plan.outputs.push_back(coordinates);
 }
 
-/// What files say of the outputs: what the input's says, with the spacing of the command line, of the region.
+/// What files say of the outputs, which are of the region.
 /// @param spacing  as the command line gives it
 io::Meaning meaning_of_outputs(const std::string& spacing, Plan& plan) {
   const Input& input = plan.input;
   const grid::DistanceOptions& options = plan.options;
-  io::Meaning meaning = input.info.meaning;
+  const io::Meaning meaning = meaning_of_results(input, options.spacing, !spacing.empty(), plan.warnings);
+  if (options.region.empty()) return meaning;
   std::vector<std::int64_t> begin(meaning.axes.size(), 0);
-  for (std::size_t k = 0; k < input.order.size(); ++k) {
-    if (k < static_cast<std::size_t>(input.batch_axes)) continue;
-    const std::size_t along = k - static_cast<std::size_t>(input.batch_axes);
-    const auto axis = static_cast<std::size_t>(input.order[k]);
-    if (!options.spacing.empty()) meaning.axes[axis].spacing = options.spacing[along];
-    if (!options.region.empty()) begin[axis] = options.region[along].begin;
-  }
-  meaning.palette.clear();
-  meaning.no_data.clear();
-  if (!spacing.empty() && !meaning.georeference.empty()) {
-    plan.warnings.push_back(fmt::format("{}: with another --spacing the georeference ({}) is not kept",
-                                        input_name(input.path), meaning.georeference));
-    meaning.georeference.clear();
-    meaning.native.reset();
-  }
-  return options.region.empty() ? meaning : io::cropped(meaning, begin);
+  for (std::size_t k = 0; k < options.region.size(); ++k)
+    begin[static_cast<std::size_t>(input.order[k + static_cast<std::size_t>(input.batch_axes)])] =
+        options.region[k].begin;
+  return io::cropped(meaning, begin);
 }
 
 void plan_no_data(const DistanceArguments& arguments, Plan& plan) {

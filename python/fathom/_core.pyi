@@ -87,6 +87,9 @@ def gather(
     /,
 ) -> None: ...
 
+class Common:
+    def __init__(self, spacing: Sequence[float], backend: int, threads: int, /) -> None: ...
+
 class QueryOptions:
     def __init__(
         self,

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "fathom/core/error.h"
+#include "apps.h"
 #include "dynamic_set.h"
 #include "files.h"
 #include "gather.h"
@@ -189,6 +190,7 @@ NB_MODULE(_core, m) {
   m.def("transform", &transform, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
         nb::arg().none(), nb::arg().none());
   m.def("gather", &gather);
+  python::add_apps(m);
   python::add_files(m);
   python::add_mesh(m);
   python::add_points(m);

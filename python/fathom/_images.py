@@ -1,0 +1,76 @@
+"""What the operations on images share that work on the host: an array as a stack of images, and results of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy.typing as npt
+
+from . import _core
+from ._dtypes import DType, Kind, Shape, named
+from ._host import HostInput, HostOutput
+from ._options import Spacing, backend_number, numbers, space_rank, thread_count
+from ._places import lies_on_cuda
+from ._progress import Progress, listener
+
+
+class Images:
+    """An input, its axes told apart, and the options that every operation takes, checked."""
+
+    __slots__ = ("_common", "_listener", "batch", "given", "space")
+
+    given: HostInput
+    batch: Shape
+    space: Shape
+    """Shape of one image."""
+
+    def __init__(
+        self,
+        x: Any,
+        name: str,
+        ndim: int | None,
+        spacing: Spacing,
+        backend: str | None,
+        threads: int | None,
+        progress: Progress,
+    ) -> None:
+        """`name`: of the argument `x`, for errors. `ndim`: trailing axes that are space; None: all."""
+        self.given = on_host(x, name)
+        shape = self.given.shape
+        leading = 0 if ndim is None else len(shape) - space_rank(ndim, len(shape))
+        self.batch, self.space = shape[:leading], shape[leading:]
+        if leading > 0:
+            self.given = self.given.within(leading, ())
+        sizes = () if spacing is None else numbers(spacing, len(self.space), "spacing")
+        self._common = _core.Common(sizes, backend_number(backend), thread_count(threads))
+        self._listener = listener(progress)
+
+    def output(self, out: Any, kind: Kind, dtype: npt.DTypeLike | None = None, usual: DType | None = None) -> HostOutput:
+        """A place for one value per element: the caller's array, or a new one; `usual`: its dtype where none is asked
+        for, by default the first that the kind allows."""
+        if out is not None:
+            return self.given.output_into(out, kind, self.given.shape, dtype)
+        new = named(dtype, kind.allowed) if dtype is not None else kind.allowed[0] if usual is None else usual
+        return self.given.output(self.given.shape, new)
+
+    def run(self, operation: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls an operation of the compiled part: with the array, the rank of space, the common options, the arguments,
+        in which outputs stand for their memory, and whoever listens."""
+        memories = (one.memory if isinstance(one, HostOutput) else one for one in arguments)
+        return operation(self.given.array, len(self.space), self._common, *memories, self._listener)
+
+
+def on_host(x: Any, name: str) -> HostInput:
+    """An input whose elements the library reads in the processor's memory.
+
+    Raises
+    ------
+    TypeError
+        It is no array of numbers.
+    ValueError, DeviceError
+        It lies on a device.
+    """
+    if lies_on_cuda(x, name):
+        raise ValueError(f"{name} lies on a CUDA device, and this works on the host alone; copy it to the host")
+    return HostInput.of_numbers(x, name)

@@ -1,0 +1,19 @@
+#include "apps.h"
+
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+namespace fathom::python {
+
+void add_apps(nb::module_& m) {
+  nb::class_<Common>(m, "Common").def(nb::new_([](std::vector<double> spacing, int backend, int threads) {
+    Common common;
+    common.spacing = std::move(spacing);
+    common.execution.backend = static_cast<Backend>(backend);
+    common.execution.threads = threads;
+    return common;
+  }));
+}
+
+}  // namespace fathom::python

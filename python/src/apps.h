@@ -1,0 +1,69 @@
+// What the bindings of the operations of fathom::apps share. An operation gets the arrays of its call as HostArray, makes
+// Images of them, and runs with run_watched() of watch.h:
+//
+//   const HostArray arrays[] = {{x, read}, {out, write}};
+//   const Images images(arrays, rank);
+//   apps::ExampleOptions options;
+//   common.set(options, images);
+//   run_watched(std::move(progress), options.execution, [&] { apps::example(images[0], options, images[1]); });
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "arrays.h"
+#include "fathom/core/execution.h"
+#include "host_array.h"
+
+namespace fathom::python {
+
+/// Views of arrays with as many images each, of which some may be None.
+template <std::size_t N>
+class Images {
+ public:
+  /// @param arrays  the first is given
+  /// @param rank    trailing axes, those of space
+  /// @throws InvalidArgument more axes than the library has
+  Images(const HostArray (&arrays)[N], int rank) {
+    std::array<RawArray, N> raw;
+    std::array<RawArray*, N> all;
+    for (std::size_t k = 0; k < N; ++k) {
+      raw[k] = arrays[k].raw();
+      if (raw[k].given && k > 0 && raw[k].dtype == DType::boolean) raw[k].dtype = DType::uint8;
+      all[k] = &raw[k];
+    }
+    const Layout layout = merge_leading(all, {raw[0].rank - rank, rank});
+    batch_axes_ = layout.leading;
+    for (std::size_t k = 0; k < N; ++k) views_[k] = view_of<std::byte, MemorySpace::host>(raw[k], layout);
+  }
+
+  /// What is None is absent. Results that are bool in Python are bytes here, of 0 and 1.
+  const AnyView& operator[](std::size_t k) const { return views_[k]; }
+  int batch_axes() const { return batch_axes_; }
+
+ private:
+  std::array<AnyView, N> views_;
+  int batch_axes_ = 0;
+};
+
+/// The options that all operations take.
+struct Common {
+  std::vector<double> spacing;
+  Execution execution;
+
+  template <class Options, std::size_t N>
+  void set(Options& options, const Images<N>& images) const {
+    options.spacing = spacing;
+    options.batch_axes = images.batch_axes();
+    options.execution = execution;
+  }
+};
+
+/// Adds Common and the operations.
+void add_apps(nanobind::module_& m);
+
+}  // namespace fathom::python
