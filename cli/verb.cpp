@@ -7,6 +7,7 @@
 #include "mesh.h"
 #include "query.h"
 #include "render.h"
+#include "stipple.h"
 #include "stream.h"
 
 namespace fathom::cli {
@@ -18,6 +19,7 @@ constexpr Verb kVerbs[] = {
     {"query", "Distance from each of some points to the nearest site, and its id", declare_query},
     {"mesh", "Distance field of a triangle mesh: dense or a narrow band, signed", declare_mesh},
     {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
+    {"stipple", "Picture of dots that follow the tone of a photo", declare_stipple},
     {"stream", "Raster of a tile graph, computed a band at a time: larger than memory and disk", declare_stream},
     {"info", "Shape, type, spacing, values and sites of a file", declare_info},
     {"compare", "Whether two files hold the same values, and where they differ most", declare_compare},

@@ -132,6 +132,7 @@ Stipples stipple(const AnyConstView& image, const StippleOptions& options) {
 }
 
 std::size_t stipple_scratch_bytes(const Shape& image, const StippleOptions& options) {
+  host_threads(options.execution, "stipple");
   const int supersample = options.supersample > 0 ? options.supersample : kMostChosen;
   return lloyd_scratch_bytes(image, options.dots, lloyd_options(options, supersample));
 }
