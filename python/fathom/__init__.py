@@ -24,6 +24,7 @@ from ._mesh import mesh_distance, offset_surface
 from ._points import SiteSet
 from ._transform import distance_transform, nearest_site, signed_distance
 from ._triangle_set import TriangleSet
+from ._voronoi import Stipples, Voronoi, lloyd, stipple, voronoi
 from ._voxels import VoxelSet
 
 if _typing.TYPE_CHECKING:
@@ -43,14 +44,17 @@ __all__ = [
     "Info",
     "Nearest",
     "SiteSet",
+    "Stipples",
     "Topology",
     "TriangleSet",
+    "Voronoi",
     "VoxelSet",
     "__version__",
     "distance_transform",
     "expand_labels",
     "fill_nearest",
     "info",
+    "lloyd",
     "mesh_distance",
     "nearest_site",
     "offset_surface",
@@ -58,7 +62,9 @@ __all__ = [
     "release_device_memory",
     "release_threads",
     "signed_distance",
+    "stipple",
     "stream",
+    "voronoi",
     "write",
 ]
 

@@ -90,6 +90,45 @@ def gather(
 class Common:
     def __init__(self, spacing: Sequence[float], backend: int, threads: int, /) -> None: ...
 
+def voronoi(
+    sites: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    weights: npt.NDArray[Any] | None,
+    moments: bool,
+    boundaries: bool,
+    regions: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[Any, ...]: ...
+def lloyd(
+    weights: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    sites: npt.NDArray[Any],
+    iterations: int,
+    on_elements: bool,
+    supersample: int,
+    tolerance: float,
+    seed: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[npt.NDArray[Any], int, bool]: ...
+def stipple(
+    image: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    dots: int,
+    seed: int,
+    iterations: int,
+    tolerance: float,
+    gamma: float,
+    invert: bool,
+    supersample: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
+
 class QueryOptions:
     def __init__(
         self,

@@ -18,6 +18,7 @@
 #include "points.h"
 #include "stream.h"
 #include "transform.h"
+#include "voronoi.h"
 #include "voxel_set.h"
 #include "watch.h"
 
@@ -197,6 +198,7 @@ NB_MODULE(_core, m) {
   python::add_dynamic_set(m);
   python::add_voxel_set(m);
   python::add_stream(m);
+  python::add_voronoi(m);
   m.def("device_names", &device_names);
 #ifdef FATHOM_PYTHON_CUDA
   m.attr("HAS_CUDA") = true;
