@@ -10,7 +10,7 @@
 namespace fathom::apps {
 
 Sampler::Sampler(const Weights& weights, std::uint64_t seed) : weights_(weights), seed_(seed) {
-  const std::int64_t width = weights.width(), rows = width == 0 ? 0 : element_count(weights.shape) / width;
+  const std::int64_t width = weights.width(), rows = row_count(weights.shape);
   before_.push_back(0);
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::uint16_t* const values = weights.row(row);

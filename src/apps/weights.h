@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fathom/core/view.h"
+#include "apps/rows.h"
 
 namespace fathom::apps {
 
@@ -30,23 +30,5 @@ Weights weights_of(const AnyConstView& given, const Shape& shape);
 
 /// Counts and adds up what `values` hold.
 void tally(Weights& weights);
-
-/// Calls visit(first element of the row, its number) for each row of the last axis.
-template <class T, class Visit>
-void each_row(const HostView<const T>& view, const Visit& visit) {
-  const Shape& shape = view.shape();
-  const int outer = shape.rank() - 1;
-  if (element_count(shape) == 0) return;
-  Axes at = shape;
-  for (int axis = 0; axis < outer; ++axis) at[axis] = 0;
-  for (std::int64_t number = 0;; ++number) {
-    std::int64_t offset = 0;
-    for (int axis = 0; axis < outer; ++axis) offset += at[axis] * view.strides()[axis];
-    visit(view.data() + offset, number);
-    int axis = outer - 1;
-    while (axis >= 0 && ++at[axis] == shape[axis]) at[axis--] = 0;
-    if (axis < 0) return;
-  }
-}
 
 }  // namespace fathom::apps

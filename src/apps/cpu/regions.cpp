@@ -22,8 +22,7 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 /// Calls visit(worker, row) for all rows.
 template <class Visit>
 void for_rows(const Regions& regions, int threads, const Execution& execution, const Visit& visit) {
-  const std::int64_t width = regions.shape.back();
-  const std::int64_t rows = width == 0 ? 0 : element_count(regions.shape) / width;
+  const std::int64_t rows = row_count(regions.shape);
   parallel_jobs(execution, threads, (rows + kRows - 1) / kRows, [&](int worker, std::int64_t job) {
     for (std::int64_t row = job * kRows; row < std::min(rows, (job + 1) * kRows); ++row) visit(worker, row);
   });
@@ -210,10 +209,7 @@ void number_regions(const Regions& regions, const AnyView& to, int threads, cons
     using Index = typename decltype(from)::type;
     using Out = typename decltype(into)::type;
     for_rows(regions, threads, execution, [&](int, std::int64_t row) {
-      const auto place = place_of(regions.shape, row);
-      Out* out = to.as<Out>().data();
-      for (int axis = 0; axis + 1 < regions.shape.rank(); ++axis)
-        out += place[static_cast<std::size_t>(axis)] * to.strides()[axis];
+      Out* const out = row_at(to.as<Out>(), row);
       const Index* const nearest = regions.nearest.as<Index>().data() + row * width;
       for (std::int64_t x = 0; x < width; ++x)
         out[x] = nearest[x] < 0 ? Out{-1} : static_cast<Out>(regions.numbers[nearest[x]]);
