@@ -1,6 +1,7 @@
 #include "verb.h"
 
 #include "compare.h"
+#include "costmap.h"
 #include "distance.h"
 #include "info.h"
 #include "manual.h"
@@ -20,6 +21,7 @@ constexpr Verb kVerbs[] = {
     {"mesh", "Distance field of a triangle mesh: dense or a narrow band, signed", declare_mesh},
     {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
     {"stipple", "Picture of dots that follow the tone of a photo", declare_stipple},
+    {"costmap", "What it costs a robot to be in each cell of a map, by the distance to obstacles", declare_costmap},
     {"stream", "Raster of a tile graph, computed a band at a time: larger than memory and disk", declare_stream},
     {"info", "Shape, type, spacing, values and sites of a file", declare_info},
     {"compare", "Whether two files hold the same values, and where they differ most", declare_compare},
