@@ -27,7 +27,8 @@ Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 double parse_metres(const char* option, const std::string& text, bool positive) {
   const auto value = number<double>(text);
   if (!value || !std::isfinite(*value) || !(positive ? *value > 0 : *value >= 0))
-    throw InvalidArgument(fmt::format("{} takes a number {}, not '{}'", option, positive ? "above 0" : "that is at least 0", text));
+    throw InvalidArgument(
+        fmt::format("{} takes a number {}, not '{}'", option, positive ? "above 0" : "that is at least 0", text));
   return *value;
 }
 
@@ -37,8 +38,8 @@ grid::Sites parse_cells(const char* option, const std::string& text) {
     if (sites.rule != grid::Sites::Rule::labels) return sites;
   } catch (const InvalidArgument&) {
   }
-  throw InvalidArgument(fmt::format("{} takes nonzero, zero, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V, not '{}'",
-                                    option, text));
+  throw InvalidArgument(fmt::format(
+      "{} takes nonzero, zero, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V, not '{}'", option, text));
 }
 
 /// Cells as their type is used: occupancy grids are int8, images of maps uint8, dark where occupied.
@@ -90,12 +91,10 @@ int run_costmap(const CostmapArguments& a) {
   apps::CostmapOptions options = parse_options(a, operation.input().info.dtype);
   options.batch_axes = operation.input().batch_axes;
   const Shape shape = operation.input().shape();
-  operation.settings = {{"occupied", to_text(options.occupied)},
-                        {"unknown", options.unknown ? to_text(*options.unknown) : "none"},
-                        {"resolution", options.resolution},
-                        {"inscribed", options.inscribed},
-                        {"inflation", options.inflation},
-                        {"scaling", options.scaling}};
+  operation.settings = {
+      {"occupied", to_text(options.occupied)}, {"unknown", options.unknown ? to_text(*options.unknown) : "none"},
+      {"resolution", options.resolution},      {"inscribed", options.inscribed},
+      {"inflation", options.inflation},        {"scaling", options.scaling}};
   operation.add({"-o", a.common.output, "costs", DType::uint8, shape});
   if (!a.nearest.empty()) operation.add({"--nearest", a.nearest, "nearest obstacles", DType::int64, shape});
   options.execution = operation.execution();

@@ -55,6 +55,9 @@ std::vector<double> parse_numbers(std::string_view option, std::string_view text
 /// A whole number in [least, most].
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most);
 
+/// "640x480": width, then height. @return height, width
+Shape parse_size(std::string_view text);
+
 /// A difference ≥ 0.
 double parse_tolerance(std::string_view text);
 

@@ -8,6 +8,7 @@
 #include "mesh.h"
 #include "query.h"
 #include "render.h"
+#include "sdf.h"
 #include "stipple.h"
 #include "stream.h"
 
@@ -22,6 +23,7 @@ constexpr Verb kVerbs[] = {
     {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
     {"stipple", "Picture of dots that follow the tone of a photo", declare_stipple},
     {"costmap", "What it costs a robot to be in each cell of a map, by the distance to obstacles", declare_costmap},
+    {"sdf", "Texture of signed distance from an image, for shaders", declare_sdf},
     {"stream", "Raster of a tile graph, computed a band at a time: larger than memory and disk", declare_stream},
     {"info", "Shape, type, spacing, values and sites of a file", declare_info},
     {"compare", "Whether two files hold the same values, and where they differ most", declare_compare},
