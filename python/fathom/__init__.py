@@ -17,6 +17,7 @@ from ._core import DeviceError
 from ._device_band import DeviceBand
 from ._dynamic import DynamicSet
 from ._field import Field, Nearest, Topology
+from ._fields import costmap, sdf
 from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import expand_labels, fill_nearest
@@ -50,6 +51,7 @@ __all__ = [
     "Voronoi",
     "VoxelSet",
     "__version__",
+    "costmap",
     "distance_transform",
     "expand_labels",
     "fill_nearest",
@@ -61,6 +63,7 @@ __all__ = [
     "read",
     "release_device_memory",
     "release_threads",
+    "sdf",
     "signed_distance",
     "stipple",
     "stream",

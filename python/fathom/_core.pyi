@@ -101,6 +101,32 @@ def voronoi(
     progress: Callable[[float], object] | None,
     /,
 ) -> tuple[Any, ...]: ...
+def costmap(
+    occupancy: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    occupied: tuple[int, int | float],
+    unknown: tuple[int, int | float] | None,
+    resolution: float,
+    inscribed: float,
+    inflation: float,
+    scaling: float,
+    cost: npt.NDArray[Any],
+    nearest: npt.NDArray[Any] | None,
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def sdf(
+    coverage: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    range: float,
+    pad: float,
+    invert: bool,
+    texture: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
 def lloyd(
     weights: npt.NDArray[Any],
     rank: int,
