@@ -11,6 +11,7 @@
 #include "sdf.h"
 #include "stipple.h"
 #include "stream.h"
+#include "voronoi.h"
 
 namespace fathom::cli {
 
@@ -21,6 +22,7 @@ constexpr Verb kVerbs[] = {
     {"query", "Distance from each of some points to the nearest site, and its id", declare_query},
     {"mesh", "Distance field of a triangle mesh: dense or a narrow band, signed", declare_mesh},
     {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
+    {"voronoi", "Regions of sites: areas, weighted centroids, and which touch", declare_voronoi},
     {"stipple", "Picture of dots that follow the tone of a photo", declare_stipple},
     {"costmap", "What it costs a robot to be in each cell of a map, by the distance to obstacles", declare_costmap},
     {"sdf", "Texture of signed distance from an image, for shaders", declare_sdf},

@@ -28,8 +28,8 @@ def inputs(fathom):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ([], "no verb was given; use distance, query, mesh, render, stipple, costmap, sdf, stream, info or compare, see fathom --help"),
-    (["blur"], "'blur' is no verb; use distance, query, mesh, render, stipple, costmap, sdf, stream, info or compare, see fathom --help"),
+    ([], "no verb was given; use distance, query, mesh, render, voronoi, stipple, costmap, sdf, stream, info or compare, see fathom --help"),
+    (["blur"], "'blur' is no verb; use distance, query, mesh, render, voronoi, stipple, costmap, sdf, stream, info or compare, see fathom --help"),
     (["distance"], "INPUT is required; see fathom distance --help"),
     (["info"], "FILE is required; see fathom info --help"),
     (["compare"], "A is required; see fathom compare --help"),
