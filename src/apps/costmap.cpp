@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apps/host_call.h"
-#include "apps/rows.h"
+#include "apps/row_access.h"
 #include "core/parallel.h"
 #include "core/text.h"
 #include "fathom/core/error.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include "apps/rows.h"
+#include "apps/row_access.h"
 #include "core/text.h"
 #include "fathom/core/error.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/rows.h"
+#include "apps/row_access.h"
 
 namespace fathom::apps {
 
