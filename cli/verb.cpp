@@ -6,6 +6,8 @@
 #include "info.h"
 #include "manual.h"
 #include "mesh.h"
+#include "morphology.h"
+#include "nearest_value.h"
 #include "query.h"
 #include "render.h"
 #include "sdf.h"
@@ -27,6 +29,9 @@ constexpr Verb kVerbs[] = {
     {"costmap", "What it costs a robot to be in each cell of a map, by the distance to obstacles", declare_costmap},
     {"sdf", "Texture of signed distance from an image, for shaders", declare_sdf},
     {"stream", "Raster of a tile graph, computed a band at a time: larger than memory and disk", declare_stream},
+    {"morphology", "A mask or labels opened, closed, grown or shrunk by balls", declare_morphology},
+    {"expand", "Labels grown into the background, and which way the nearest is", declare_expand},
+    {"fill", "Elements without data, with the value of the nearest that has some", declare_fill},
     {"info", "Shape, type, spacing, values and sites of a file", declare_info},
     {"compare", "Whether two files hold the same values, and where they differ most", declare_compare},
     {"help", "What the command or a verb takes", declare_help, true},

@@ -10,17 +10,19 @@ import importlib as _importlib
 import typing as _typing
 
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
+from . import morphology
 from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._core import VERSION as __version__
 from ._core import DeviceError
 from ._device_band import DeviceBand
+from ._direction import direction
 from ._dynamic import DynamicSet
 from ._field import Field, Nearest, Topology
 from ._fields import costmap, sdf
 from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
-from ._labels import expand_labels, fill_nearest
+from ._labels import allocation, expand_labels, fill_nearest
 from ._mesh import mesh_distance, offset_surface
 from ._points import SiteSet
 from ._transform import distance_transform, nearest_site, signed_distance
@@ -51,13 +53,16 @@ __all__ = [
     "Voronoi",
     "VoxelSet",
     "__version__",
+    "allocation",
     "costmap",
+    "direction",
     "distance_transform",
     "expand_labels",
     "fill_nearest",
     "info",
     "lloyd",
     "mesh_distance",
+    "morphology",
     "nearest_site",
     "offset_surface",
     "read",

@@ -17,6 +17,8 @@ BACKENDS: dict[str, int]
 EDITS: dict[str, int]
 SIGNS: dict[str, int]
 RULES: dict[str, int]
+MORPHOLOGY: dict[str, int]
+MORPHOLOGY_BORDERS: dict[str, int]
 
 class DeviceError(RuntimeError): ...
 
@@ -154,6 +156,27 @@ def stipple(
     progress: Callable[[float], object] | None,
     /,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
+def direction(
+    x: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    options: Options,
+    out: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def morphology(
+    x: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    operation: int,
+    size: float,
+    border: int,
+    labels: bool,
+    out: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
 
 class QueryOptions:
     def __init__(

@@ -63,6 +63,9 @@ struct Common {
   }
 };
 
+void add_direction(nanobind::module_& m);
+void add_morphology(nanobind::module_& m);
+
 /// Adds Common and the operations.
 void add_apps(nanobind::module_& m);
 

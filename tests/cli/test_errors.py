@@ -27,9 +27,13 @@ def inputs(fathom):
     return fathom
 
 
+USE = ("use distance, query, mesh, render, voronoi, stipple, costmap, sdf, stream, morphology, expand, fill, info or "
+       "compare, see fathom --help")
+
+
 @pytest.mark.parametrize("arguments, message", [
-    ([], "no verb was given; use distance, query, mesh, render, voronoi, stipple, costmap, sdf, stream, info or compare, see fathom --help"),
-    (["blur"], "'blur' is no verb; use distance, query, mesh, render, voronoi, stipple, costmap, sdf, stream, info or compare, see fathom --help"),
+    ([], f"no verb was given; {USE}"),
+    (["blur"], f"'blur' is no verb; {USE}"),
     (["distance"], "INPUT is required; see fathom distance --help"),
     (["info"], "FILE is required; see fathom info --help"),
     (["compare"], "A is required; see fathom compare --help"),
