@@ -23,10 +23,13 @@ struct SumLayout {
 struct RowPrefix {
   std::uint64_t mass = 0, first = 0, second = 0;  ///< Σ w, Σ w x, Σ w x²
 
-  FATHOM_HD void add(std::uint64_t weight, std::uint64_t x) {
-    mass += weight;
-    first += weight * x;
-    second += weight * x * x;
+  /// `count` elements of one weight from x on.
+  template <bool kSeconds>
+  FATHOM_HD void add(std::uint64_t weight, std::uint64_t x, std::uint64_t count) {
+    const std::uint64_t pairs = count * (count - 1) / 2;  // Σ j for j < count
+    mass += weight * count;
+    first += weight * (count * x + pairs);
+    if constexpr (kSeconds) second += weight * (count * x * x + 2 * x * pairs + pairs * (2 * count - 1) / 3);
   }
 };
 

@@ -6,11 +6,14 @@
 #include <limits>
 #include <numbers>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/cpu/lloyd.h"
 #include "apps/host_call.h"
 #include "apps/sampler.h"
 #include "apps/weights.h"
+#include "core/hilbert.hd.h"
 #include "core/text.h"
 #include "fathom/core/error.h"
 
@@ -88,6 +91,24 @@ int chosen_supersample(const Weights& ink, std::int64_t dots) {
   return std::clamp(static_cast<int>(std::ceil(side)), 1, kMostChosen);
 }
 
+/// Positions drawn by ink, along a Hilbert curve: what is asked of neighbours then lies close together in memory, and a
+/// pen goes short ways.
+std::vector<double> first_positions(const Weights& ink, const StippleOptions& options) {
+  const Sampler sampler(ink, options.seed);
+  const double cells = 1 << hilbert_bits(2), side = static_cast<double>(std::max(ink.shape[0], ink.shape[1]));
+  const auto cell_of = [&](double at) { return static_cast<std::uint32_t>((at + 0.5) / side * (cells - 1)); };
+  std::vector<double> drawn(static_cast<std::size_t>(2 * options.dots)), positions;
+  std::vector<std::pair<std::uint32_t, std::size_t>> order;
+  for (std::size_t dot = 0; dot < drawn.size(); dot += 2) {
+    sampler.draw(0, static_cast<std::int64_t>(dot / 2), drawn.data() + dot);
+    std::uint32_t cell[] = {cell_of(drawn[dot]), cell_of(drawn[dot + 1])};
+    order.emplace_back(hilbert_key(cell), dot);
+  }
+  std::sort(order.begin(), order.end());
+  for (const auto& [key, dot] : order) positions.insert(positions.end(), {drawn[dot], drawn[dot + 1]});
+  return positions;
+}
+
 LloydOptions lloyd_options(const StippleOptions& options, int supersample) {
   LloydOptions lloyd;
   lloyd.iterations = options.iterations;
@@ -118,9 +139,7 @@ Stipples stipple(const AnyConstView& image, const StippleOptions& options) {
   result.report.scratch_bytes = lloyd_scratch_bytes(image.shape(), options.dots, lloyd);
   check_scratch(options.execution, result.report.scratch_bytes);
 
-  std::vector<double> positions(static_cast<std::size_t>(2 * options.dots));
-  const Sampler sampler(ink, options.seed);
-  for (std::int64_t dot = 0; dot < options.dots; ++dot) sampler.draw(0, dot, positions.data() + 2 * dot);
+  std::vector<double> positions = first_positions(ink, options);
   const std::vector<std::int64_t> masses = cpu::iterate(ink, lloyd, positions, result.report, true);
   result.positions = Array(DType::float64, {options.dots, 2});
   result.radii = Array(DType::float64, {options.dots});

@@ -33,7 +33,8 @@ struct Stipples {
 /// @throws InvalidArgument what was wrong and what would work: NaN, values beyond 0 … 1, no ink at all, more dots than
 ///   pixels with ink (on the finer grid)
 /// @throws Cancelled the stop token asked for it
-/// The first positions are drawn by tone, from the seed and the dot's number; dots without ink as lloyd() says.
+/// The first positions are drawn by tone, from the seed and a number alone, and lie one after the other along a Hilbert
+/// curve, as the dots do in the end, about; dots without ink as lloyd() says.
 /// Cost O(N) an iteration. Same bytes for a seed on every thread count.
 /// Source: Secord 2002 (weighted Voronoi stippling); departs in sums of integers, and in that dots have the area that
 /// their regions' ink says, whose sum is the picture's ink.

@@ -1,4 +1,4 @@
-// Rows are cut into runs of elements of one region. Prefix sums of a row's weights give the sums of each run at once,
+// Rows are cut into runs of elements of one region. Prefix sums of a row of weights give the sums of each run at once,
 // and these are added to the region's: integers, so that threads may add in any order.
 // Cost: O(elements) to find the runs, and some additions for each of them.
 #include "apps/cpu/regions.h"
@@ -38,27 +38,40 @@ std::array<std::int64_t, kMostAxes> place_of(const Shape& shape, std::int64_t ro
   return place;
 }
 
-/// Prefix sums of a row of weights, as fine as the grid.
+/// Prefix sums of a row of weights, asked for at places of a grid that is some times as fine.
 class Prefix {
  public:
   explicit Prefix(std::int64_t width) : sums_(static_cast<std::size_t>(width) + 1) {}
 
+  template <bool kSeconds>
   void take(const Weights& weights, std::int64_t row, int supersample) {
     if (row == row_) return;
     row_ = row;
-    const std::uint16_t* const values = weights.row(row);
+    values_ = weights.row(row);
+    fine_ = static_cast<std::uint32_t>(supersample);
     RowPrefix sum;
-    std::size_t x = 0;
-    for (std::int64_t coarse = 0; coarse < weights.width(); ++coarse)
-      for (int k = 0; k < supersample; ++k, ++x) {
-        sum.add(values == nullptr ? 1 : values[coarse], x);
-        sums_[x + 1] = sum;
-      }
+    for (std::int64_t x = 0; x < weights.width(); ++x) {
+      sum.add<kSeconds>(weight(x), static_cast<std::uint64_t>(x) * fine_, fine_);
+      sums_[static_cast<std::size_t>(x) + 1] = sum;
+    }
   }
-  const RowPrefix& operator[](std::int64_t x) const { return sums_[static_cast<std::size_t>(x)]; }
+
+  template <bool kSeconds>
+  RowPrefix before(std::int64_t x) const {
+    if (fine_ == 1) return sums_[static_cast<std::size_t>(x)];
+    const std::uint32_t place = static_cast<std::uint32_t>(x) / fine_, first = place * fine_;
+    RowPrefix sum = sums_[place];
+    const std::uint32_t more = static_cast<std::uint32_t>(x) - first;
+    if (more > 0) sum.add<kSeconds>(weight(place), first, more);
+    return sum;
+  }
 
  private:
+  std::uint64_t weight(std::int64_t x) const { return values_ == nullptr ? 1 : values_[x]; }
+
   std::int64_t row_ = -1;
+  const std::uint16_t* values_ = nullptr;
+  std::uint32_t fine_ = 1;
   std::vector<RowPrefix> sums_;
 };
 
@@ -86,23 +99,25 @@ void add(const SumLayout& layout, const std::int64_t* sums, bool alone, std::int
   }
 }
 
-template <class Index>
+template <class Index, bool kSeconds>
 void sum_row(const Regions& regions, const SumLayout& layout, std::int64_t row, bool alone, Prefix& prefix,
              std::int64_t* records) {
   const std::int64_t width = regions.shape.back();
   const auto place = place_of(regions.shape, row);
   const Index* const nearest = regions.nearest.as<Index>().data() + row * width;
-  prefix.take(regions.weights, coarse_row(regions, place), regions.supersample);
+  prefix.take<kSeconds>(regions.weights, coarse_row(regions, place), regions.supersample);
   const int outer = layout.axes - 1;
   std::array<std::int64_t, 2 + kMostAxes + kMostAxes*(kMostAxes + 1) / 2> sums;
   std::array<std::int64_t, kMostAxes> offset;
-  for (std::int64_t begin = 0, end; begin < width; begin = end) {
+  RowPrefix before, after;
+  for (std::int64_t begin = 0, end; begin < width; begin = end, before = after) {
     const Index site = nearest[begin];
     for (end = begin + 1; end < width && nearest[end] == site;) ++end;
     const std::int64_t number = regions.numbers[site];
     const std::int32_t* const at = regions.places + number * layout.axes;
     for (int k = 0; k < outer; ++k) offset[static_cast<std::size_t>(k)] = place[static_cast<std::size_t>(k)] - at[k];
-    sum_run(layout, prefix[begin], prefix[end], end - begin, offset.data(), at[outer], sums.data());
+    after = prefix.before<kSeconds>(end);
+    sum_run(layout, before, after, end - begin, offset.data(), at[outer], sums.data());
     add(layout, sums.data(), alone, records + number * layout.fields());
   }
 }
@@ -162,11 +177,12 @@ std::size_t row_bytes(std::int64_t width) { return (static_cast<std::size_t>(wid
 
 void sum_regions(const Regions& regions, const SumLayout& layout, std::int64_t* sums, int threads,
                  const Execution& execution) {
-  std::vector<Prefix> prefixes(static_cast<std::size_t>(threads), Prefix(regions.shape.back()));
+  std::vector<Prefix> prefixes(static_cast<std::size_t>(threads), Prefix(regions.weights.width()));
   visit_indices(regions, [&](auto tag) {
+    using Index = typename decltype(tag)::type;
+    const auto run = layout.seconds ? &sum_row<Index, true> : &sum_row<Index, false>;
     for_rows(regions, threads, execution, [&](int worker, std::int64_t row) {
-      sum_row<typename decltype(tag)::type>(regions, layout, row, threads == 1,
-                                            prefixes[static_cast<std::size_t>(worker)], sums);
+      run(regions, layout, row, threads == 1, prefixes[static_cast<std::size_t>(worker)], sums);
     });
   });
 }

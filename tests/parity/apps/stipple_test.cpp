@@ -80,6 +80,18 @@ TEST(Stipple, TheDotsHaveTheInkOfThePicture) {
   }
 }
 
+/// From a dot to the next it is not far: a pen goes short ways.
+TEST(Stipple, DotsFollowOneAnother) {
+  const Array image = ramp(DType::uint8, {100, 100}, 255);
+  const auto dots = apps::stipple(image.view(), some_dots(1000));
+  double way = 0;
+  for (std::int64_t k = 1; k < 1000; ++k) {
+    const double* at = dots.positions.as<double>().data() + 2 * k;
+    way += std::hypot(at[0] - at[-2], at[1] - at[-1]);
+  }
+  EXPECT_LT(way / 999, 6);  // in random order 50
+}
+
 TEST(Stipple, InvertedInkIsThatOfTheNegative) {
   Array image = ramp(DType::uint8, {30, 40}, 255);
   auto options = some_dots(50);
