@@ -197,7 +197,7 @@ std::size_t voronoi_scratch_bytes(const AnyConstView& sites, const VoronoiOption
          static_cast<std::size_t>(element_count(shape)) * (element_bytes(shape) + sizeof(std::uint16_t)) +
          static_cast<std::size_t>(count) *
              (8 * static_cast<std::size_t>(layout.fields()) + 4 * static_cast<std::size_t>(layout.axes)) +
-         static_cast<std::size_t>(threads) * cpu::row_bytes(shape.back());
+         static_cast<std::size_t>(threads) * cpu::row_bytes(shape.back(), shape.back());
 }
 
 LloydReport lloyd(const AnyConstView& weights, const HostView<double>& sites, const LloydOptions& options) {

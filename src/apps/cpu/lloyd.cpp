@@ -64,7 +64,7 @@ std::size_t Lloyd::bytes(const Shape& weights, std::int64_t sites, const LloydOp
   const std::size_t records =
       n * (8 * static_cast<std::size_t>(layout.fields() + 1) + 4 * static_cast<std::size_t>(layout.axes));
   return elements * (1 + size_of(index_type(shape)) + 4) + 2 * static_cast<std::size_t>(element_count(weights)) +
-         transform + records + static_cast<std::size_t>(threads) * row_bytes(weights.back());
+         transform + records + static_cast<std::size_t>(threads) * row_bytes(weights.back(), shape.back());
 }
 
 void Lloyd::place(const double* positions) {

@@ -17,6 +17,8 @@ namespace {
 
 /// Rows of the last axis that a thread takes at a time.
 constexpr std::int64_t kRows = 8;
+/// Runs between asking for a region's number and its use.
+constexpr std::int64_t kAhead = 12;
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
 /// Calls visit(worker, row) for all rows.
@@ -99,26 +101,53 @@ void add(const SumLayout& layout, const std::int64_t* sums, bool alone, std::int
   }
 }
 
+/// Where the runs of one site end. No branch depends on the elements: runs are short, and the processor would guess the
+/// end of each one wrong.
+/// @param ends  [width] @return how many
+template <class Index>
+std::int64_t find_runs(const Index* nearest, std::int64_t width, std::int32_t* ends) {
+  std::int64_t runs = 0;
+  for (std::int64_t x = 1; x < width; ++x) {
+    ends[runs] = static_cast<std::int32_t>(x);
+    runs += nearest[x] != nearest[x - 1];
+  }
+  if (width > 0) ends[runs++] = static_cast<std::int32_t>(width);
+  return runs;
+}
+
+/// What a thread keeps between rows.
+struct RowWork {
+  Prefix prefix;
+  std::vector<std::int32_t> ends;
+
+  explicit RowWork(const Regions& regions)
+      : prefix(regions.weights.width()), ends(static_cast<std::size_t>(regions.shape.back())) {}
+};
+
 template <class Index, bool kSeconds>
-void sum_row(const Regions& regions, const SumLayout& layout, std::int64_t row, bool alone, Prefix& prefix,
+void sum_row(const Regions& regions, const SumLayout& layout, std::int64_t row, bool alone, RowWork& work,
              std::int64_t* records) {
   const std::int64_t width = regions.shape.back();
   const auto place = place_of(regions.shape, row);
   const Index* const nearest = regions.nearest.as<Index>().data() + row * width;
-  prefix.take<kSeconds>(regions.weights, coarse_row(regions, place), regions.supersample);
+  work.prefix.take<kSeconds>(regions.weights, coarse_row(regions, place), regions.supersample);
   const int outer = layout.axes - 1;
   std::array<std::int64_t, 2 + kMostAxes + kMostAxes*(kMostAxes + 1) / 2> sums;
   std::array<std::int64_t, kMostAxes> offset;
   RowPrefix before, after;
-  for (std::int64_t begin = 0, end; begin < width; begin = end, before = after) {
-    const Index site = nearest[begin];
-    for (end = begin + 1; end < width && nearest[end] == site;) ++end;
-    const std::int64_t number = regions.numbers[site];
+  const std::int64_t runs = find_runs(nearest, width, work.ends.data());
+  for (std::int64_t run = 0, begin = 0; run < runs; ++run, before = after) {
+    const std::int64_t end = work.ends[static_cast<std::size_t>(run)];
+    // The table of numbers is as large as the grid, and looked at in few places, far apart.
+    const std::int64_t soon = std::min(run + kAhead, runs) - 1;
+    __builtin_prefetch(regions.numbers + nearest[work.ends[static_cast<std::size_t>(soon)] - 1]);
+    const std::int64_t number = regions.numbers[nearest[begin]];
     const std::int32_t* const at = regions.places + number * layout.axes;
     for (int k = 0; k < outer; ++k) offset[static_cast<std::size_t>(k)] = place[static_cast<std::size_t>(k)] - at[k];
-    after = prefix.before<kSeconds>(end);
+    after = work.prefix.before<kSeconds>(end);
     sum_run(layout, before, after, end - begin, offset.data(), at[outer], sums.data());
     add(layout, sums.data(), alone, records + number * layout.fields());
+    begin = end;
   }
 }
 
@@ -173,16 +202,19 @@ void visit_indices(const Regions& regions, const Visit& visit) {
 
 }  // namespace
 
-std::size_t row_bytes(std::int64_t width) { return (static_cast<std::size_t>(width) + 1) * sizeof(RowPrefix); }
+std::size_t row_bytes(std::int64_t weights, std::int64_t grid) {
+  return (static_cast<std::size_t>(weights) + 1) * sizeof(RowPrefix) +
+         static_cast<std::size_t>(grid) * sizeof(std::int32_t);
+}
 
 void sum_regions(const Regions& regions, const SumLayout& layout, std::int64_t* sums, int threads,
                  const Execution& execution) {
-  std::vector<Prefix> prefixes(static_cast<std::size_t>(threads), Prefix(regions.weights.width()));
+  std::vector<RowWork> works(static_cast<std::size_t>(threads), RowWork(regions));
   visit_indices(regions, [&](auto tag) {
     using Index = typename decltype(tag)::type;
     const auto run = layout.seconds ? &sum_row<Index, true> : &sum_row<Index, false>;
     for_rows(regions, threads, execution, [&](int worker, std::int64_t row) {
-      run(regions, layout, row, threads == 1, prefixes[static_cast<std::size_t>(worker)], sums);
+      run(regions, layout, row, threads == 1, works[static_cast<std::size_t>(worker)], sums);
     });
   });
 }

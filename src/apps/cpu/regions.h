@@ -24,7 +24,8 @@ struct Regions {
 /// @throws InvalidArgument second moments pass 64 bits
 void sum_regions(const Regions& regions, const SumLayout& layout, std::int64_t* sums, int threads,
                  const Execution& execution);
-std::size_t row_bytes(std::int64_t width);  ///< of scratch that a thread takes for it, for rows of weights
+/// Bytes of scratch that a thread takes for it. @param weights, grid  widths of both
+std::size_t row_bytes(std::int64_t weights, std::int64_t grid);
 
 /// Which regions touch. @param face  [axes] size of an element's face across each axis
 std::vector<Boundary> boundaries(const Regions& regions, const double* face, int threads, const Execution& execution);
