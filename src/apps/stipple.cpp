@@ -81,14 +81,25 @@ Weights ink_of(const AnyConstView& image, const StippleOptions& options) {
   return ink;
 }
 
-/// As fine as it takes for regions of black, of some elements each. Dots of a centroidal diagram lie as densely as the
-/// square root of the weight says.
-int chosen_supersample(const Weights& ink, std::int64_t dots) {
-  constexpr double kElements = 64;
-  double roots = 0;  // Σ √w, in units of black
+/// Elements that a region has in black, on a grid as fine as the image. Dots of a centroidal diagram lie as densely as
+/// the square root of the weight says.
+double elements_in_black(const Weights& ink, std::int64_t dots) {
+  double roots = 0;
   for (const std::uint16_t weight : ink.values) roots += std::sqrt(static_cast<double>(weight) / kMostWeight);
-  const double side = std::sqrt(kElements * static_cast<double>(dots) / std::max(roots, 1.0));
-  return std::clamp(static_cast<int>(std::ceil(side)), 1, kMostChosen);
+  return std::max(roots, 1.0) / static_cast<double>(dots);
+}
+
+/// Grids to move dots on, one after the other, each twice as fine as the one before: a coarse one costs a quarter, and
+/// soon has dots where they hardly move. The last is so fine that regions in black have some 64 elements, unless the
+/// options say which; the first such that they have 16.
+std::vector<int> finenesses(double elements, const StippleOptions& options) {
+  const int chosen = std::clamp(static_cast<int>(std::ceil(std::sqrt(64 / elements))), 1, kMostChosen);
+  const int last = options.supersample > 0 ? options.supersample : chosen;
+  std::vector<int> result;
+  for (int fine = 1; fine < last; fine *= 2)
+    if (elements * fine * fine >= 16) result.push_back(fine);
+  result.push_back(last);
+  return result;
 }
 
 /// Positions drawn by ink, along a Hilbert curve: what is asked of neighbours then lies close together in memory, and a
@@ -130,17 +141,27 @@ Stipples stipple(const AnyConstView& image, const StippleOptions& options) {
   if (ink.total == 0)
     throw InvalidArgument(options.invert ? "the image is black all over, and leaves nothing to draw"
                                          : "the image is white all over, and leaves nothing to draw");
-  result.supersample = options.supersample > 0 ? options.supersample : chosen_supersample(ink, options.dots);
+  const std::vector<int> grids = finenesses(elements_in_black(ink, options.dots), options);
+  result.supersample = grids.back();
   const double finer = result.supersample * result.supersample, room = finer * static_cast<double>(ink.positive);
   if (static_cast<double>(options.dots) > room)
     throw InvalidArgument(std::to_string(options.dots) + " dots are more than the " + text(room) +
                           " pixels with ink; give fewer, or a larger supersample");
-  const LloydOptions lloyd = lloyd_options(options, result.supersample);
+  LloydOptions lloyd = lloyd_options(options, result.supersample);
   result.report.scratch_bytes = lloyd_scratch_bytes(image.shape(), options.dots, lloyd);
   check_scratch(options.execution, result.report.scratch_bytes);
 
   std::vector<double> positions = first_positions(ink, options);
-  const std::vector<std::int64_t> masses = cpu::iterate(ink, lloyd, positions, result.report, true);
+  std::vector<std::int64_t> masses;
+  for (std::size_t k = 0; k < grids.size(); ++k) {
+    lloyd.supersample = grids[k];
+    if (options.execution.progress)
+      lloyd.execution.progress = [&, k](double share) {
+        options.execution.progress((static_cast<double>(k) + share) / static_cast<double>(grids.size()));
+      };
+    result.report.at_rest = false;
+    masses = cpu::iterate(ink, lloyd, positions, result.report, k + 1 == grids.size());
+  }
   result.positions = Array(DType::float64, {options.dots, 2});
   result.radii = Array(DType::float64, {options.dots});
   std::copy(positions.begin(), positions.end(), result.positions.as<double>().data());
