@@ -19,6 +19,7 @@ namespace {
 
 template <class T>
 void take(const HostView<const T>& image, std::vector<float>& shares) {
+  T most = 0;
   each_row<T>(image, [&](const T* row, std::int64_t) {
     for (std::int64_t x = 0; x < image.shape().back(); ++x) {
       if constexpr (std::is_floating_point_v<T>) {
@@ -28,9 +29,13 @@ void take(const HostView<const T>& image, std::vector<float>& shares) {
         shares.push_back(static_cast<float>(row[x]));
       } else {
         shares.push_back(static_cast<float>(row[x]) / static_cast<float>(std::numeric_limits<T>::max()));
+        most = std::max(most, row[x]);
       }
     }
   });
+  if (std::numeric_limits<T>::max() > 1 && most == 1)
+    throw InvalidArgument("the image is " + std::string(name_of(dtype_of<T>())) +
+                          " and holds nothing above 1, next to no coverage; of a mask of 0 and 1 give bool");
 }
 
 /// How far from the middle of a unit square a line lies, at right angles to (large, small), which is a unit vector with

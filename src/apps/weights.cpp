@@ -46,11 +46,12 @@ Weights weights_of(const AnyConstView& given, const Shape& shape) {
     const auto view = given.as<T>();
     const double most = check<T>(view);
     if (std::is_floating_point_v<T> && most > 0) weights.scale = kMostWeight / most;
+    if (std::isinf(weights.scale))
+      throw InvalidArgument("the largest weight is " + text(most) + "; give weights of which one is at least 1e-300");
     each_row<T>(view, [&](const T* row, std::int64_t number) {
       std::uint16_t* const to = weights.values.data() + number * weights.width();
       for (std::int64_t x = 0; x < weights.width(); ++x) {
         if constexpr (std::is_floating_point_v<T>) {
-          // Of the smallest floats the scale is beyond all numbers, but not the quotient.
           const double share = static_cast<double>(row[x]) / (most > 0 ? most : 1);
           to[x] = static_cast<std::uint16_t>(std::floor(share * kMostWeight + 0.5));
         } else {

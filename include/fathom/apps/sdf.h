@@ -29,7 +29,7 @@ struct SdfReport {
 /// Signed distance to the outline of what an image shows: ½ on it, above inside, below outside, 0 and 1 half a range
 /// away from it.
 /// @param coverage  [height, width], the share of each pixel that the object covers: bool, uint8, uint16, or floats from
-///   0 to 1. Around the image is nothing.
+///   0 to 1. Around the image is nothing. Masks of 0 and 1 that are no bool are refused.
 /// @param texture   [height, width] of any extents: uint8 or uint16, 0 to 1 being 0 to the largest, cut and rounded; or
 ///   float32 or float64, not cut, −inf if there is no outline. The image fills it as far as `pad` and its proportions
 ///   allow, in the middle

@@ -205,6 +205,8 @@ TEST(Sdf, RefusesWhatHasNoMeaning) {
   options = {};
   options.execution.scratch_limit = 9;
   refuses("the scratch limit of 9 bytes", image.view(), options, texture.view());
+  Array mask = mask_array({true, false, false, true}, {2, 2}, DType::uint8, false);
+  refuses("of a mask of 0 and 1 give bool", mask.view(), {}, texture.view());
   store(image, 3, 1.5);
   refuses("a coverage is 1.5", image.view(), {}, texture.view());
 }

@@ -188,6 +188,9 @@ TEST(Voronoi, RefusesWhatHasNoMeaning) {
     for (std::int64_t k = 0; k < 4; ++k) store(weights, k, k == 2 ? bad : 1);
     refuses("weights are finite and not negative", weights.view());
   }
+  Array tiny(DType::float64, {2, 2});
+  for (std::int64_t k = 0; k < 4; ++k) store(tiny, k, 1e-310);
+  refuses("the largest weight is 1e-310", tiny.view());
   Array whole(DType::int32, {2, 2});
   for (std::int64_t k = 0; k < 4; ++k) store(whole, k, 70000);
   refuses("at most 65535", whole.view());
