@@ -79,7 +79,7 @@ int run_morphology(const MorphologyArguments& a) {
   const DType dtype = a.labels ? work.input().info.dtype : DType::boolean;
   work.add({"-o", a.common.output, a.operation, dtype, work.input().shape(), true, a.labels});
   work.settings = {{"operation", a.operation},
-                   {a.operation.ends_with("-thin") ? "thickness" : "radius", options.size},
+                   {a.operation.ends_with("-thin") ? "thickness" : "radius", json_number(options.size)},
                    {"border", a.border},
                    {"labels", a.labels}};
   const AnyConstView unread = work.unread_object(a.labels);

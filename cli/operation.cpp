@@ -20,7 +20,10 @@ namespace fathom::cli {
 
 namespace {
 
-std::string as_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string as_text(const Json& value) {
+  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 /// Makes elements 0 where the mask is not.
 void clear_where(const Array& mask, Array& array) {
@@ -108,9 +111,9 @@ void Operation::refuse_colours() const {
 }
 
 void Operation::add(Output output) {
-  std::vector<std::pair<const char*, std::string>> paths = {{"--preview", arguments_.preview},
-                                                            {output.option, output.path}};
+  std::vector<std::pair<const char*, std::string>> paths;
   for (const Output& other : outputs_) paths.emplace_back(other.option, other.path);
+  paths.insert(paths.end(), {{output.option, output.path}, {"--preview", arguments_.preview}});
   check_outputs(paths, arguments_.json);
   if (!output.path.empty()) io::AtomicFile::check(output.path);
   if (!output.path.empty() && output.is_array) {
@@ -123,7 +126,7 @@ void Operation::add(Output output) {
     if (output.carries && output.format == io::Format::png && !fits_png)
       throw InvalidArgument(fmt::format("{}: a PNG cannot hold values of {} as they are; use .npy, .tif or .nii",
                                         shown(output.path), fathom::name_of(output.dtype)));
-    const std::string lost = losses_of(input_, output.path, output.format, output.carries ? no_data_ : "");
+    const std::string lost = losses_of(input_, output.path, output.format, output.carries ? input_.stated.no_data : "");
     const auto is_alike = [&](const Output& other) { return !other.path.empty() && other.format == output.format; };
     if (!lost.empty() && std::none_of(outputs_.begin(), outputs_.end(), is_alike)) warnings_.push_back(lost);
   }

@@ -33,7 +33,8 @@ inline int threads_of(const Execution& execution) {
   return execution.threads > 0 ? execution.threads : available_threads();
 }
 
-/// Whether two views have memory in common, taking each for all bytes between its first and its last.
+/// Whether two views have memory in common, taking each for all bytes between its first and its last; not where it is
+/// missing.
 inline bool overlap(const AnyConstView& a, const AnyConstView& b) {
   const auto bytes = [](const AnyConstView& view) {
     std::int64_t low = 0, high = 1;
@@ -44,7 +45,7 @@ inline bool overlap(const AnyConstView& a, const AnyConstView& b) {
     const auto size = static_cast<std::int64_t>(size_of(view.dtype()));
     return std::pair(view.data() + low * size, view.data() + high * size);
   };
-  if (element_count(a.shape()) == 0 || element_count(b.shape()) == 0) return false;
+  if (!a.data() || !b.data() || element_count(a.shape()) == 0 || element_count(b.shape()) == 0) return false;
   const auto [first, last] = bytes(a);
   const auto [begin, end] = bytes(b);
   return first < end && begin < last;

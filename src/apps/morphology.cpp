@@ -138,9 +138,16 @@ Morphology::Morphology(const AnyConstView& input, const MorphologyOptions& optio
                       {AnyView(nullptr, DType::float64, shape_), {}, {}, {}});
   if (base_ == Operation::closing && options.border == MorphologyBorder::pad && std::isinf(reach_))
     throw InvalidArgument("the border pad adds as many elements as the radius, which is infinite; give a finite one");
-  double diagonal = 0;
-  for (int axis = 0; axis < shape_.rank() - options.batch_axes; ++axis)
-    diagonal += spacing(axis) * static_cast<double>(shape_[options.batch_axes + axis]);
+  double diagonal = 0, in_padding = 1;
+  for (int axis = 0; axis < shape_.rank() - options.batch_axes; ++axis) {
+    const auto extent = static_cast<double>(shape_[options.batch_axes + axis]);
+    diagonal += spacing(axis) * extent;
+    in_padding *= extent + 2 * static_cast<double>(margin(axis));
+  }
+  constexpr double kMostElements = 0x1p50;
+  if (pads() && in_padding > kMostElements)
+    throw InvalidArgument("the border pad adds as many elements as the radius of " + std::to_string(options.size) +
+                          " has, which no memory holds; give a smaller one, or another border");
   constexpr double kMost = 1e38;  // float32 holds all distances below
   if (std::min(diagonal, reach_) + diagonal > kMost) field_ = DType::float64;
 }

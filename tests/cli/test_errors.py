@@ -16,6 +16,8 @@ MASK[2, 3] = 0
 ENDINGS = "end it in .npy, .tif, .tiff, .nii, .nii.gz, .png, .nrrd, .mha or .vti"
 RULES = ("zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V "
          "(or '==nan' or '!=nan')")
+VERBS = ("use distance, query, mesh, render, voronoi, stipple, costmap, sdf, stream, morphology, expand, fill, info or "
+         "compare")
 READABLE = "NPY, TIFF, NIfTI, PNG, NRRD, MetaImage, JPEG and PNM files are read"
 
 
@@ -27,13 +29,9 @@ def inputs(fathom):
     return fathom
 
 
-USE = ("use distance, query, mesh, render, voronoi, stipple, costmap, sdf, stream, morphology, expand, fill, info or "
-       "compare, see fathom --help")
-
-
 @pytest.mark.parametrize("arguments, message", [
-    ([], f"no verb was given; {USE}"),
-    (["blur"], f"'blur' is no verb; {USE}"),
+    ([], f"no verb was given; {VERBS}, see fathom --help"),
+    (["blur"], f"'blur' is no verb; {VERBS}, see fathom --help"),
     (["distance"], "INPUT is required; see fathom distance --help"),
     (["info"], "FILE is required; see fathom info --help"),
     (["compare"], "A is required; see fathom compare --help"),

@@ -420,6 +420,10 @@ TEST(Morphology, refuses_what_has_no_answer) {
   options = options_of(Operation::closing, INFINITY, MorphologyBorder::pad);
   EXPECT_EQ(refusal(view, options, out.view()),
             "the border pad adds as many elements as the radius, which is infinite; give a finite one");
+  options.size = 1e13;
+  EXPECT_EQ(refusal(view, options, out.view()),
+            "the border pad adds as many elements as the radius of 10000000000000.000000 has, which no memory holds; "
+            "give a smaller one, or another border");
   options = closing;
   options.labels = true;
   EXPECT_EQ(refusal(view, options, out.view()), "labels are integers, not float32; convert them first");
