@@ -61,6 +61,11 @@ constexpr Names<apps::MorphologyBorder, 3> kMorphologyBorders{{{"ignore", apps::
 constexpr Names<io::TableFormat, 3> kTableFormats{
     {{"npy", io::TableFormat::npy}, {"csv", io::TableFormat::csv}, {"ply", io::TableFormat::ply}}};
 
+constexpr Names<apps::Pruning, 3> kPrunings{{{"constant", apps::Pruning::constant},
+                                             {"linear", apps::Pruning::linear},
+                                             {"square-root", apps::Pruning::square_root}}};
+constexpr Names<apps::Ties, 2> kTies{{{"both", apps::Ties::both}, {"thin", apps::Ties::thin}}};
+
 template <class T, std::size_t N>
 T value_of(std::string_view option, const Names<T, N>& names, std::string_view text) {
   std::string known;
@@ -295,6 +300,8 @@ apps::MorphologyBorder parse_morphology_border(std::string_view text) {
 }
 grid::Metric parse_metric(std::string_view text) { return value_of("--metric", kMetrics, text); }
 grid::Surface parse_surface(std::string_view text) { return value_of("--surface", kSurfaces, text); }
+apps::Pruning parse_pruning(std::string_view text) { return value_of("--pruning", kPrunings, text); }
+apps::Ties parse_ties(std::string_view text) { return value_of("--ties", kTies, text); }
 mesh::Sign parse_sign(std::string_view text) { return value_of("--sign", kSigns, text); }
 mesh::WindingRule parse_winding_rule(std::string_view text) { return value_of("--rule", kWindingRules, text); }
 io::TableFormat parse_table_format(std::string_view text) {

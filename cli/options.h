@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fathom/apps/medial_axis.h"
 #include "fathom/apps/morphology.h"
 #include "fathom/grid/distance.h"
 #include "fathom/io/image.h"
@@ -86,6 +87,8 @@ Backend parse_backend(std::string_view text);
 io::Format parse_format(std::string_view text);
 /// Empty: automatic.
 io::TableFormat parse_table_format(std::string_view text);
+apps::Pruning parse_pruning(std::string_view text);
+apps::Ties parse_ties(std::string_view text);
 mesh::Sign parse_sign(std::string_view text);
 mesh::WindingRule parse_winding_rule(std::string_view text);
 /// float32 or float64.

@@ -5,6 +5,7 @@
 #include "distance.h"
 #include "info.h"
 #include "manual.h"
+#include "medial_axis.h"
 #include "mesh.h"
 #include "morphology.h"
 #include "nearest_value.h"
@@ -13,6 +14,7 @@
 #include "sdf.h"
 #include "stipple.h"
 #include "stream.h"
+#include "thickness.h"
 #include "voronoi.h"
 
 namespace fathom::cli {
@@ -32,6 +34,8 @@ constexpr Verb kVerbs[] = {
     {"morphology", "A mask or labels opened, closed, grown or shrunk by balls", declare_morphology},
     {"expand", "Labels grown into the background, and which way the nearest is", declare_expand},
     {"fill", "Elements without data, with the value of the nearest that has some", declare_fill},
+    {"medial-axis", "Integer medial axis of an object, pruned, with radii", declare_medial_axis},
+    {"thickness", "Local thickness of an object, its distribution, and porosimetry", declare_thickness},
     {"info", "Shape, type, spacing, values and sites of a file", declare_info},
     {"compare", "Whether two files hold the same values, and where they differ most", declare_compare},
     {"help", "What the command or a verb takes", declare_help, true},

@@ -61,8 +61,8 @@ Contents contents_of(const Chart& chart, int drawn_axes) {
   if (!contents.is_curve) contents.y = picture_axis(chart, rank - 2, "y", 7);
   contents.title = chart.title.empty() ? default_title(chart) : chart.title;
   contents.subtitle =
-      fmt::format("{} · {}{} · {}", chart.source, to_string(chart.field.shape()), slice_note(chart, drawn_axes),
-                  chart.notes);
+      fmt::format("{} · {}{}{}{}", chart.source, to_string(chart.field.shape()), slice_note(chart, drawn_axes),
+                  chart.notes.empty() ? "" : " · ", chart.notes);
   const std::string units = units_of(chart);
   contents.value_label = chart.is_squared && !units.empty() ? units + "²" : units;
   if (contents.is_curve) contents.value_label = with_units("distance", contents.value_label);
@@ -70,8 +70,8 @@ Contents contents_of(const Chart& chart, int drawn_axes) {
 }
 
 void add_legend(const Chart& chart, bool has_sites, bool has_unreached, Contents& contents) {
-  if (has_sites && !chart.is_signed) contents.legend.push_back({"sites (distance 0)", false});
-  if (has_unreached) contents.legend.push_back({"no site within reach", true});
+  if (has_sites && !chart.is_signed) contents.legend.push_back({chart.zero, false});
+  if (has_unreached) contents.legend.push_back({chart.none, true});
 }
 
 Scale scale_for(const Rect& panel, const Extremes& extremes, bool is_signed) {

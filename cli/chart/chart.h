@@ -20,6 +20,8 @@ struct Chart {
   std::string units;                  ///< of length; empty: elements, where the spacing is 1
   std::string source;                 ///< the input's name
   std::string notes;                  ///< how the field was computed
+  std::string zero = "sites (distance 0)";    ///< what 0 means
+  std::string none = "no site within reach";  ///< what inf means
 };
 
 /// One axis becomes a curve, two a map; of more axes the middle slice of all but the last two is drawn.

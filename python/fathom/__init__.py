@@ -23,8 +23,11 @@ from ._fields import costmap, sdf
 from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import allocation, expand_labels, fill_nearest
+from ._labels import expand_labels, fill_nearest
+from ._medial_axis import axis_balls, medial_axis, medial_axis_of_nearest
 from ._mesh import mesh_distance, offset_surface
 from ._points import SiteSet
+from ._thickness import local_thickness, porosimetry
 from ._transform import distance_transform, nearest_site, signed_distance
 from ._triangle_set import TriangleSet
 from ._voronoi import Stipples, Voronoi, lloyd, stipple, voronoi
@@ -54,6 +57,7 @@ __all__ = [
     "VoxelSet",
     "__version__",
     "allocation",
+    "axis_balls",
     "costmap",
     "direction",
     "distance_transform",
@@ -61,10 +65,14 @@ __all__ = [
     "fill_nearest",
     "info",
     "lloyd",
+    "local_thickness",
+    "medial_axis",
+    "medial_axis_of_nearest",
     "mesh_distance",
     "morphology",
     "nearest_site",
     "offset_surface",
+    "porosimetry",
     "read",
     "release_device_memory",
     "release_threads",

@@ -19,6 +19,7 @@ SIGNS: dict[str, int]
 RULES: dict[str, int]
 MORPHOLOGY: dict[str, int]
 MORPHOLOGY_BORDERS: dict[str, int]
+PRUNINGS: dict[str, int]
 
 class DeviceError(RuntimeError): ...
 
@@ -173,6 +174,50 @@ def morphology(
     size: float,
     border: int,
     labels: bool,
+    out: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def medial_axis(
+    x: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    pruning: int,
+    gamma: float,
+    thin: bool,
+    axis: npt.NDArray[Any],
+    distance: npt.NDArray[Any] | None,
+    nearest: npt.NDArray[Any] | None,
+    witness: npt.NDArray[Any] | None,
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def medial_axis_of_nearest(
+    nearest: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    pruning: int,
+    gamma: float,
+    thin: bool,
+    axis: npt.NDArray[Any],
+    witness: npt.NDArray[Any] | None,
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def axis_balls(
+    axis: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    nearest: npt.NDArray[Any],
+    out: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def local_thickness(
+    x: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    inlets: npt.NDArray[Any] | None,
     out: npt.NDArray[Any],
     progress: Callable[[float], object] | None,
     /,

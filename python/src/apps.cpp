@@ -16,6 +16,8 @@ void add_apps(nb::module_& m) {
   }));
   add_direction(m);
   add_morphology(m);
+  add_local_thickness(m);
+  add_medial_axis(m);
 }
 
 }  // namespace fathom::python

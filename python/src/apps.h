@@ -65,6 +65,8 @@ struct Common {
 
 void add_direction(nanobind::module_& m);
 void add_morphology(nanobind::module_& m);
+void add_local_thickness(nanobind::module_& m);
+void add_medial_axis(nanobind::module_& m);
 
 /// Adds Common and the operations.
 void add_apps(nanobind::module_& m);

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 VERBS = ["distance", "query", "mesh", "render", "voronoi", "stipple", "costmap", "sdf", "stream", "morphology", "expand", "fill",
-         "info", "compare", "help", "man", "completion"]
+         "medial-axis", "thickness", "info", "compare", "help", "man", "completion"]
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])
@@ -19,7 +19,7 @@ def test_help(fathom, verb):
 
 
 def test_help_of_the_command_lists_the_verbs(fathom):
-    assert re.findall(r"^  ([a-z]+)  ", fathom.ok("help").split("Subcommands:")[1], re.M) == VERBS
+    assert re.findall(r"^  ([a-z-]+)  ", fathom.ok("help").split("Subcommands:")[1], re.M) == VERBS
 
 
 def test_types(fathom):

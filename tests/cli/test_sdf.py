@@ -71,8 +71,8 @@ def test_plan(icon):
     assert lines[:6] == [
         "read     icon.png: png, uint8, 32 × 32",
         "size     36x36",
-        "range    8.0",
-        "pad      2.0",
+        "range    8",
+        "pad      2",
         "coverage alpha",
         "write    sdf.png: texture, uint8, 36 × 36",
     ]

@@ -88,7 +88,7 @@ def test_json_and_plan(photo):
         "read     photo.png: png, uint8, 60 × 80",
         "dots     50",
         "seed     0",
-        "gamma    2.0",
+        "gamma    2",
         "write    e.svg: 50 dots",
         "memory   … for arrays, … of scratch (at least …)",
     ]

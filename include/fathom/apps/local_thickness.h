@@ -1,0 +1,58 @@
+// Local thickness: the diameter of the largest ball inside an object that covers an element; and porosimetry.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fathom/core/execution.h"
+#include "fathom/core/view.h"
+
+namespace fathom::apps {
+
+struct LocalThicknessOptions {
+  /// Physical size of an element along each axis, finite, > 0; empty: 1 everywhere; one value: for all axes.
+  std::vector<double> spacing;
+  int batch_axes = 0;  ///< leading axes along which the input is a batch of images
+  /// Porosimetry: of the input's shape and any type; nonzero where balls may enter. Absent: they are everywhere.
+  AnyConstView inlets;
+  Execution execution;
+};
+
+/// What a call did.
+struct LocalThicknessReport {
+  Backend backend = Backend::cpu;
+  InstructionSet instruction_set = InstructionSet::baseline;
+  int threads = 1;
+  std::size_t scratch_bytes = 0;  ///< at most
+  std::string device = {};        ///< empty: the CPU did the work
+};
+
+/// Local thickness of the object that the nonzero elements are. With D(p) the distance from p to the nearest zero,
+///
+///     thickness(x) = 2 · max { D(p) : |x − p| < D(p) },
+///
+/// over all p, in units of the spacing; 0 where the input is 0, +inf where an image has no zero. Distances are between
+/// centres of elements, as in PoreSpy: a slab of n elements is n + 1 thick, and n where n is even, since no centre lies
+/// in its middle. Nothing lies outside the array. With `inlets`, D(p) is replaced by the largest radius of which a ball gets to
+/// p from an inlet: the maximum over paths of face neighbours of the least D along a path, the ends included; 0 where
+/// none leads. That is porosimetry: what a fluid that does not wet has filled once its balls are that small.
+///
+/// @param input    1 to 3 axes behind those of the batch, below 2³⁰ elements along each, any element type
+/// @param out      float32 or float64, of the input's shape; must not overlap it
+/// @throws InvalidArgument what was wrong and what would work, before the output is touched
+/// @throws Cancelled the stop token asked for it; the output is unspecified
+/// Exact: squared distances decide, in integers where the spacings are equal; where they differ, in double, and
+/// elements within a relative 2⁻⁴⁰ of a ball's surface lie on it, not inside. Same bytes for every thread count and
+/// instruction set. Cost: a distance transform, and for each ball that no neighbour's contains a test of its elements
+/// by 16 rows at a time; grows with the balls' size, and where spacings differ all balls are drawn. Scratch: see
+/// scratch_bytes(). Source: Hildebrand & Rüegsegger 1997; Rémy & Thiel 2002 for which balls are left out.
+LocalThicknessReport local_thickness(const AnyConstView& input, const LocalThicknessOptions& options,
+                                     const AnyView& out);
+
+/// Most bytes of scratch that local_thickness() would use; the memory behind the views is not looked at.
+/// @throws InvalidArgument as local_thickness()
+std::size_t scratch_bytes(const AnyConstView& input, const LocalThicknessOptions& options, const AnyView& out);
+
+}  // namespace fathom::apps

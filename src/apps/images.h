@@ -1,0 +1,70 @@
+// The images of a batch, as volumes of 3 axes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "apps/lattice3.h"
+#include "fathom/core/dtype.h"
+#include "fathom/core/execution.h"
+#include "fathom/core/view.h"
+
+namespace fathom::apps {
+
+/// Rows of one image in somebody's array.
+template <class Byte>
+struct ImageRows {
+  Byte* data = nullptr;
+  std::size_t size = 1;                ///< of an element
+  std::int64_t slice = 0, row = 0;     ///< elements from one to the next
+  std::int64_t height = 1, width = 1;  ///< of the image
+
+  template <class T>
+  auto at(std::int64_t z, std::int64_t y) const {
+    using Element = std::conditional_t<std::is_const_v<Byte>, const T, T>;
+    return reinterpret_cast<Element*>(data) + z * slice + y * row;
+  }
+  /// The element with a linear index in the image.
+  template <class T>
+  auto element(std::int64_t linear) const {
+    if (row == width && slice == height * width) return at<T>(0, 0) + linear;
+    return at<T>(linear / width / height, linear / width % height) + linear % width;
+  }
+};
+
+/// How the axes of an input are meant.
+struct Images {
+  /// @throws InvalidArgument not 1 to 3 axes beside those of the batch, an extent of 2³⁰ or more, no spacings
+  Images(const Shape& input, int batch_axes, const std::vector<double>& spacing);
+
+  std::int64_t count() const { return element_count(batch); }
+  /// Image `item` of an array of the input's shape.
+  AnyConstView view(const AnyConstView& array, std::int64_t item) const;
+  AnyView view(const AnyView& array, std::int64_t item) const;
+  template <class Byte>
+  ImageRows<Byte> rows(const BasicAnyView<Byte, MemorySpace::host>& array, std::int64_t item) const {
+    const auto one = view(array, item);
+    const int axes = one.rank();
+    return {one.data(),
+            size_of(one.dtype()),
+            axes > 2 ? one.strides()[axes - 3] : 0,
+            axes > 1 ? one.strides()[axes - 2] : 0,
+            lattice.extent[1],
+            lattice.extent[2]};
+  }
+
+  Shape shape;  ///< of the input
+  Shape batch;
+  Lattice3 lattice;
+};
+
+/// @throws InvalidArgument a view that is there has another shape than the input, or none of the types
+void check_output(const AnyConstView& view, const char* name, std::initializer_list<DType> dtypes, const Shape& input);
+
+/// The share of a call's progress that one of its steps has.
+Execution step_of(const Execution& execution, double begin, double end);
+
+}  // namespace fathom::apps
