@@ -266,6 +266,7 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   input.path = arguments.path;
   input.options.colours = colours;
   input.options.channel = arguments.channel;
+  input.options.tones = arguments.tones;
   input.options.axes_known = !arguments.axes.empty() || !arguments.ndim.empty();
   input.options.print_resolution = print_resolution;
   input.slices = arguments.slices;

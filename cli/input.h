@@ -23,6 +23,7 @@ struct InputArguments {
   std::string axes;
   std::string channel;
   std::string ndim;
+  bool tones = false;  ///< luminance is what the verb is about
   bool stack = false;
   std::vector<std::string> slices;  ///< of the stack, images that make a volume; `path` is then what messages call it
 };

@@ -71,6 +71,10 @@ void declare_work(CLI::App* verb, OperationArguments& a) {
   verb->add_option("--spacing", a.spacing,
                    "Size of an element: one number, or one per axis of space in the shape's order (default: the file's "
                    "or 1); print for the resolution at which an image is to be printed");
+  declare_execution(verb, a);
+}
+
+void declare_execution(CLI::App* verb, OperationArguments& a) {
   verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
   verb->add_option("--memory", a.memory, "Most memory for input, outputs and scratch, such as 4GiB or 512MB");

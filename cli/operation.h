@@ -53,6 +53,9 @@ void declare_preview(CLI::App* verb, const std::string& what, OperationArguments
 /// Declares --axes and the like, --no-data, --spacing, --backend, --threads, --memory, --plan and --json.
 void declare_work(CLI::App* verb, OperationArguments& a);
 
+/// Of these the last five, for verbs that measure nothing in units.
+void declare_execution(CLI::App* verb, OperationArguments& a);
+
 /// What becomes of colours where nonzero elements are the object, or with a threshold those that are not less.
 io::Colours colours_of(const OperationArguments& arguments);
 

@@ -241,6 +241,15 @@ std::int64_t parse_count(std::string_view option, std::string_view text, std::in
   return *value;
 }
 
+Shape parse_size(std::string_view text) {
+  constexpr std::int64_t kMost = 32768;
+  const std::size_t cross = text.find('x');
+  if (cross == std::string_view::npos)
+    throw InvalidArgument(fmt::format("--size takes WIDTHxHEIGHT, such as 640x480, not '{}'", text));
+  const std::int64_t width = parse_count("--size", text.substr(0, cross), 1, kMost);
+  return {parse_count("--size", text.substr(cross + 1), 1, kMost), width};
+}
+
 grid::Sites::Value parse_threshold(std::string_view text) {
   const auto value = compared_value(text);
   if (!value || !std::isfinite(value->real()))

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "fathom/apps/morphology.h"
 #include "fathom/apps/medial_axis.h"
+#include "fathom/apps/morphology.h"
 #include "fathom/grid/distance.h"
 #include "fathom/io/image.h"
 #include "fathom/io/points.h"
@@ -56,6 +56,9 @@ std::vector<double> parse_numbers(std::string_view option, std::string_view text
 
 /// A whole number in [least, most].
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most);
+
+/// "640x480": width, then height. @return height, width
+Shape parse_size(std::string_view text);
 
 /// A difference ≥ 0.
 double parse_tolerance(std::string_view text);

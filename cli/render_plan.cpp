@@ -37,16 +37,6 @@ double parse_degrees(const char* option, const std::string& text, double least, 
   return parse_number(option, text, least, most, "degrees") * kDegree;
 }
 
-/// "640x480": width, then height.
-Shape parse_size(const std::string& text) {
-  constexpr std::int64_t kMost = 32768;
-  const std::size_t cross = text.find('x');
-  if (cross == std::string::npos)
-    throw InvalidArgument(fmt::format("--size takes WIDTHxHEIGHT, such as 640x480, not '{}'", text));
-  const std::int64_t width = parse_count("--size", text.substr(0, cross), 1, kMost);
-  return {parse_count("--size", text.substr(cross + 1), 1, kMost), width};
-}
-
 Shape parse_shape(const std::string& text) {
   Shape shape;
   for (double extent : parse_numbers("--shape", text)) {

@@ -1,6 +1,7 @@
 #include "verb.h"
 
 #include "compare.h"
+#include "costmap.h"
 #include "distance.h"
 #include "info.h"
 #include "manual.h"
@@ -10,8 +11,11 @@
 #include "nearest_value.h"
 #include "query.h"
 #include "render.h"
+#include "sdf.h"
+#include "stipple.h"
 #include "stream.h"
 #include "thickness.h"
+#include "voronoi.h"
 
 namespace fathom::cli {
 
@@ -22,6 +26,10 @@ constexpr Verb kVerbs[] = {
     {"query", "Distance from each of some points to the nearest site, and its id", declare_query},
     {"mesh", "Distance field of a triangle mesh: dense or a narrow band, signed", declare_mesh},
     {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
+    {"voronoi", "Regions of sites: areas, weighted centroids, and which touch", declare_voronoi},
+    {"stipple", "Picture of dots that follow the tone of a photo", declare_stipple},
+    {"costmap", "What it costs a robot to be in each cell of a map, by the distance to obstacles", declare_costmap},
+    {"sdf", "Texture of signed distance from an image, for shaders", declare_sdf},
     {"stream", "Raster of a tile graph, computed a band at a time: larger than memory and disk", declare_stream},
     {"morphology", "A mask or labels opened, closed, grown or shrunk by balls", declare_morphology},
     {"expand", "Labels grown into the background, and which way the nearest is", declare_expand},

@@ -19,6 +19,7 @@ from ._device_band import DeviceBand
 from ._direction import direction
 from ._dynamic import DynamicSet
 from ._field import Field, Nearest, Topology
+from ._fields import costmap, sdf
 from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import allocation, expand_labels, fill_nearest
@@ -28,6 +29,7 @@ from ._points import SiteSet
 from ._thickness import local_thickness, porosimetry
 from ._transform import distance_transform, nearest_site, signed_distance
 from ._triangle_set import TriangleSet
+from ._voronoi import Stipples, Voronoi, lloyd, stipple, voronoi
 from ._voxels import VoxelSet
 
 if _typing.TYPE_CHECKING:
@@ -47,17 +49,21 @@ __all__ = [
     "Info",
     "Nearest",
     "SiteSet",
+    "Stipples",
     "Topology",
     "TriangleSet",
+    "Voronoi",
     "VoxelSet",
     "__version__",
     "allocation",
     "axis_balls",
+    "costmap",
     "direction",
     "distance_transform",
     "expand_labels",
     "fill_nearest",
     "info",
+    "lloyd",
     "local_thickness",
     "medial_axis",
     "medial_axis_of_nearest",
@@ -69,8 +75,11 @@ __all__ = [
     "read",
     "release_device_memory",
     "release_threads",
+    "sdf",
     "signed_distance",
+    "stipple",
     "stream",
+    "voronoi",
     "write",
 ]
 

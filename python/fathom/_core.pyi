@@ -93,6 +93,70 @@ def gather(
 class Common:
     def __init__(self, spacing: Sequence[float], backend: int, threads: int, /) -> None: ...
 
+def voronoi(
+    sites: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    weights: npt.NDArray[Any] | None,
+    moments: bool,
+    boundaries: bool,
+    regions: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[Any, ...]: ...
+def costmap(
+    occupancy: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    occupied: tuple[int, int | float],
+    unknown: tuple[int, int | float] | None,
+    resolution: float,
+    inscribed: float,
+    inflation: float,
+    scaling: float,
+    cost: npt.NDArray[Any],
+    nearest: npt.NDArray[Any] | None,
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def sdf(
+    coverage: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    range: float,
+    pad: float,
+    invert: bool,
+    texture: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def lloyd(
+    weights: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    sites: npt.NDArray[Any],
+    iterations: int,
+    on_elements: bool,
+    supersample: int,
+    tolerance: float,
+    seed: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[npt.NDArray[Any], int, bool]: ...
+def stipple(
+    image: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    dots: int,
+    seed: int,
+    iterations: int,
+    tolerance: float,
+    gamma: float,
+    invert: bool,
+    supersample: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
 def direction(
     x: npt.NDArray[Any],
     rank: int,

@@ -11,6 +11,7 @@
 #include "fathom/core/error.h"
 #include "apps.h"
 #include "dynamic_set.h"
+#include "fields.h"
 #include "files.h"
 #include "gather.h"
 #include "host_array.h"
@@ -18,6 +19,7 @@
 #include "points.h"
 #include "stream.h"
 #include "transform.h"
+#include "voronoi.h"
 #include "voxel_set.h"
 #include "watch.h"
 
@@ -197,6 +199,8 @@ NB_MODULE(_core, m) {
   python::add_dynamic_set(m);
   python::add_voxel_set(m);
   python::add_stream(m);
+  python::add_voronoi(m);
+  python::add_fields(m);
   m.def("device_names", &device_names);
 #ifdef FATHOM_PYTHON_CUDA
   m.attr("HAS_CUDA") = true;

@@ -96,7 +96,7 @@ void tell_samples(const Pixel& pixel, const Taking& taking, const ReadOptions& o
   info.meaning.alpha = pixel.alpha;
   info.channel_taken = !options.channel.empty() && pixel.samples > 1;
   if (taking.count > 1) return;
-  if (taking.kind == Taking::Kind::luminance)
+  if (taking.kind == Taking::Kind::luminance && !options.tones)
     info.warnings.push_back("holds colours: their luminance is taken, and not one channel (red, green, blue)");
   if (pixel.alpha && options.channel.empty())
     info.warnings.push_back("holds opacity, which is left out; the channel alpha is it alone");

@@ -4,10 +4,10 @@
 #include <numeric>
 #include <string>
 
+#include "core/noise.hd.h"
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
 #include "stream/expression.h"
-#include "stream/noise.hd.h"
 #include "stream/operation.h"
 #include "stream/period.h"
 #include "stream/pixels.h"

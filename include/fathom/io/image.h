@@ -47,6 +47,7 @@ struct ReadOptions {
   std::optional<std::size_t> memory_limit;     ///< most bytes for the elements; without it, what the machine has free
   Colours colours = Colours::luminance;
   std::string channel = {};                    ///< the sample of a pixel to take alone: "red", "alpha", "2"; empty: none
+  bool tones = false;                          ///< luminance is what is wanted: no warning that colours are left out
   bool axes_known = false;                     ///< whoever reads says what the axes are: no warnings of guesses
   bool print_resolution = false;               ///< take the resolution of prints, of PNG, JPEG and TIFF, for spacing
 };

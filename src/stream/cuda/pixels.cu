@@ -2,8 +2,8 @@
 // values of the types.
 // Cost: what is read and written; blends read every copy of a square at each of its pixels.
 #include "core/cuda/runtime.h"
+#include "core/noise.hd.h"
 #include "stream/cuda/pixels.h"
-#include "stream/noise.hd.h"
 #include "stream/saturate.hd.h"
 
 namespace fathom::stream::cuda {

@@ -1,0 +1,60 @@
+// Costmaps of robots: obstacles inflated by what it costs to come near them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fathom/core/execution.h"
+#include "fathom/core/view.h"
+#include "fathom/grid/distance.h"
+
+namespace fathom::apps {
+
+inline constexpr std::uint8_t kLethalCost = 254, kInscribedCost = 253, kUnknownCost = 255;
+
+struct CostmapOptions {
+  grid::Sites occupied = {grid::Sites::Rule::nonzero};  ///< all rules but `labels`
+  std::optional<grid::Sites> unknown;                   ///< cells that it is true for are not occupied
+  double resolution = 1;                                ///< size of a cell in metres, finite, > 0
+  double inscribed = 0;  ///< radius in metres within which the robot touches an obstacle; ≥ 0
+  double inflation = 1;  ///< radius in metres beyond which there is no cost; ≥ 0
+  double scaling = 10;   ///< how fast costs fall, per metre; ≥ 0
+  int batch_axes = 0;    ///< as grid's
+  Execution execution;   ///< backend `automatic` is the CPU; there is no other yet
+};
+
+/// Of the map's shape; a default view is not computed.
+struct CostmapOutputs {
+  AnyView cost;     ///< uint8
+  AnyView nearest;  ///< int32 or int64: linear index in its map of the nearest occupied cell, the lowest among equals;
+                    ///< −1 without
+};
+
+struct CostmapReport {
+  Backend backend = Backend::cpu;
+  InstructionSet instruction_set = InstructionSet::baseline;
+  int threads = 1;
+  std::size_t scratch_bytes = 0;
+  std::string device = {};
+};
+
+/// Cost of each cell by its distance d in metres, of the centres, to the nearest occupied cell: 255 where unknown, 254
+/// where occupied, 253 up to the inscribed radius, else 252 · exp(−scaling (d − inscribed)), cut to a whole number, and
+/// 0 beyond the inflation radius.
+/// @param map      [batch…, n₀, …], any element type
+/// @param outputs  at least one view
+/// @throws InvalidArgument what was wrong and what would work, before any output is touched; costs that reach over more
+///   than 8192 cells
+/// @throws Cancelled the stop token asked for it; outputs are unspecified
+/// Cost O(N). Same bytes for every thread count: costs are tabulated by squared distance in cells.
+/// Source: the inflation layer of Nav2 (computeCost). Departs in that distances are exact, where its wave front may take
+/// another than the nearest obstacle; in that the inflation radius is not rounded up to whole cells; and in that unknown
+/// cells stay so near obstacles, too.
+CostmapReport costmap(const AnyConstView& map, const CostmapOptions& options, const CostmapOutputs& outputs);
+
+/// Bytes of scratch that costmap() takes for such arrays; the memory behind them is not read.
+std::size_t costmap_scratch_bytes(const AnyConstView& map, const CostmapOptions& options,
+                                  const CostmapOutputs& outputs);
+
+}  // namespace fathom::apps

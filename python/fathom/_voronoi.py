@@ -1,0 +1,318 @@
+"""Regions of sites, Lloyd's iteration and stippling."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._dtypes import INDICES, Kind
+from ._images import Images, on_host
+from ._options import Spacing
+from ._progress import Progress
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Voronoi(NamedTuple):
+    """Regions of sites, as :func:`fathom.voronoi` finds them. Positions are indices into the array."""
+
+    regions: Any
+    """int32, of the shape and kind of the array of sites: the number of each element's site; -1 if there is none."""
+    sites: Integers
+    """[n, ndim] indices of the sites, by number: in row-major order."""
+    areas: Integers
+    """[n] elements of each region."""
+    masses: Floats
+    """[n] sum of the weights."""
+    centroids: Floats
+    """[n, ndim] weighted mean of the elements' positions; NaN where a region has no weight."""
+    covariances: Floats | None
+    """[n, ndim, ndim] of the elements' positions, weighted; None unless asked for."""
+    neighbours: Integers | None
+    """[m, 2] numbers of sites whose regions touch, the lower first, ascending; None unless asked for."""
+    lengths: Floats | None
+    """[m] how long their boundary is: faces of elements, in the unit of the spacing."""
+
+
+class Stipples(NamedTuple):
+    """Dots, as :func:`fathom.stipple` places them."""
+
+    positions: Floats
+    """[n, 2] row and column; the middle of the first pixel is (0, 0)."""
+    radii: Floats
+    """[n] in pixels: a dot has the area of the ink of its region."""
+
+
+def voronoi(
+    sites: Any,
+    weights: Any = None,
+    *,
+    spacing: Spacing = None,
+    covariances: bool = False,
+    neighbours: bool = False,
+    out: Any = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Voronoi:
+    """Voronoi regions of sites on a grid: what each holds, and which touch.
+
+    Parameters
+    ----------
+    sites : array, shape (…) of 1 to 3 axes
+        Nonzero elements are sites. Any kind of array on the host that :func:`distance_transform` takes.
+    weights : array, shape of `sites`, optional
+        Weight of each element; 1 if not given. Integers from 0 to 65535 are taken as they are; of floats, finite and
+        not negative, the largest is counted as 65535 and the others in proportion, rounded.
+    spacing : float or sequence of float, optional
+        Decides which site is nearest, and how long boundaries are; 1 if not given.
+    covariances, neighbours : bool
+        What else to find.
+    out : array of int32 or int64, optional
+        Where to put `regions`.
+    backend : {None, "auto", "cpu"}
+        Where to compute.
+    threads : int, optional
+        Most threads to use; all processors if not given. Results do not depend on it.
+    progress : bool or callable, optional
+        As for :func:`distance_transform`.
+
+    Returns
+    -------
+    Voronoi
+        A named tuple. An element belongs to its nearest site, of equally near ones to the first in row-major order. Sums
+        are exact integers before they are divided. Tables are NumPy arrays.
+
+    Raises
+    ------
+    TypeError, ValueError, KeyboardInterrupt
+        As :func:`distance_transform`; covariances of regions so large and heavy that their sums pass 64 bits.
+
+    Notes
+    -----
+    Cost O(N). Source: Cao et al. 2010, section 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fathom
+    >>> found = fathom.voronoi(np.array([[1, 0, 0, 0, 1, 0]]), neighbours=True)
+    >>> found.regions
+    array([[0, 0, 0, 1, 1, 1]], dtype=int32)
+    >>> found.areas.tolist(), found.centroids.tolist()
+    ([3, 3], [[0.0, 1.0], [0.0, 4.0]])
+    >>> found.neighbours.tolist(), found.lengths.tolist()
+    ([[0, 1]], [1.0])
+
+    Regions count elements as the weights say:
+
+    >>> fathom.voronoi(np.array([1, 0, 0, 0]), np.array([0, 1, 1, 2])).centroids
+    array([[2.25]])
+    """
+    images = Images(sites, "sites", None, spacing, backend, threads, progress)
+    shape = images.given.shape
+    regions = images.output(out, Kind("out", INDICES))
+    weighed = None if weights is None else on_host(weights, "weights").array
+    if weighed is not None and weighed.shape != shape:
+        raise ValueError(f"weights has the shape {weighed.shape}; it must have that of sites, {shape}")
+    linear, areas, masses, firsts, seconds, scale, pairs, lengths = images.run(
+        _core.voronoi, weighed, bool(covariances), bool(neighbours), regions
+    )
+    at = np.column_stack(np.unravel_index(linear, shape or (1,))).astype(np.int64, copy=False)
+    with np.errstate(invalid="ignore"):
+        mean = firsts / masses[:, None]
+    return Voronoi(
+        regions.finish(),
+        at,
+        areas,
+        masses / scale,
+        at + mean,
+        _about_centroids(seconds, masses, mean) if covariances else None,
+        pairs if neighbours else None,
+        lengths if neighbours else None,
+    )
+
+
+def _about_centroids(seconds: Integers, masses: Integers, mean: Floats) -> Floats:
+    axes = mean.shape[1]
+    rows, columns = np.triu_indices(axes)
+    about_sites = np.empty((len(masses), axes, axes))
+    with np.errstate(invalid="ignore"):
+        about_sites[:, rows, columns] = about_sites[:, columns, rows] = seconds / masses[:, None]
+    return about_sites - mean[:, :, None] * mean[:, None, :]
+
+
+def _whole(value: Any, name: str, bits: int = 31) -> int:
+    """A whole number that the library's type holds."""
+    try:
+        whole = index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+    if not 0 <= whole < 2**bits:
+        raise ValueError(f"{name} is {whole}; give a whole number from 0 to {2**bits - 1}")
+    return whole
+
+
+def lloyd(
+    weights: Any,
+    sites: Any,
+    *,
+    iterations: int = 100,
+    on_elements: bool = False,
+    supersample: int = 1,
+    tolerance: float = 0.0,
+    seed: int = 0,
+    return_energies: bool = False,
+    backend: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Any:
+    """Lloyd's iteration: moves sites to the weighted centroids of their Voronoi regions, again and again.
+
+    Parameters
+    ----------
+    weights : array of 1 to 3 axes
+        Weight of each element, as for :func:`voronoi`; not all 0.
+    sites : array, shape (n, ndim)
+        Positions in indices; whole numbers for `on_elements`. At most as many as elements that have a weight.
+    iterations : int
+        How many at most; it ends when all sites are at rest.
+    on_elements : bool
+        Keep sites on elements: each centroid is rounded to the nearest, and the energy falls until no site moves.
+        Otherwise positions are real, and come closer to the optimum.
+    supersample : int
+        For real positions: regions on a grid so many times as fine, 1 to 16.
+    tolerance : float
+        Real positions are at rest when none moves farther along an axis.
+    seed : int
+        Of new positions for sites whose region has no weight, drawn by weight; `on_elements` they stay where they are.
+    return_energies : bool
+        Also give the energies.
+    backend, threads, progress
+        As for :func:`voronoi`.
+
+    Returns
+    -------
+    positions : array of float64, shape (n, ndim)
+    energies : array of float64
+        With `return_energies`: the sum of weight times squared distance to the nearest site, before each iteration and
+        after the last.
+
+    Raises
+    ------
+    TypeError, ValueError, KeyboardInterrupt
+        As :func:`voronoi`.
+
+    Notes
+    -----
+    Cost O(N) an iteration. Of sites on one element the first has the region. Source: Lloyd 1982.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fathom
+    >>> fathom.lloyd(np.ones((3, 10)), [[0, 0], [0, 1]])
+    array([[1., 2.],
+           [1., 7.]])
+    >>> positions, energies = fathom.lloyd(np.ones(10), [[0], [9]], on_elements=True, return_energies=True)
+    >>> positions.tolist(), bool((np.diff(energies) <= 0).all())
+    ([[2.0], [7.0]], True)
+    """
+    images = Images(weights, "weights", None, None, backend, threads, progress)
+    given = on_host(sites, "sites")
+    if len(given.shape) != 2:
+        raise ValueError(f"sites has the shape {given.shape}; it must have (n, {len(images.space)})")
+    moved = np.array(given.array, np.float64, order="C")
+    energies, _, _ = images.run(
+        _core.lloyd,
+        moved,
+        _whole(iterations, "iterations"),
+        bool(on_elements),
+        _whole(supersample, "supersample"),
+        float(tolerance),
+        _whole(seed, "seed", 64),
+    )
+    return (moved, energies) if return_energies else moved
+
+
+def stipple(
+    image: Any,
+    dots: int,
+    *,
+    seed: int = 0,
+    iterations: int = 100,
+    tolerance: float = 0.1,
+    gamma: float = 1.0,
+    invert: bool = False,
+    supersample: int | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Stipples:
+    """Dots that draw a picture: a weighted centroidal Voronoi diagram of its tone.
+
+    Parameters
+    ----------
+    image : array, shape (height, width)
+        Tones: bool, uint8, uint16, or floats from 0 (black) to 1 (white).
+    dots : int
+        How many.
+    seed : int
+        Of the first positions, which are drawn by tone.
+    iterations, tolerance
+        Of Lloyd's iteration: how many at most, and how far, in pixels, no dot moves any more when it ends.
+    gamma : float
+        The ink of a pixel is (1 - tone) ** gamma; above 1, light tones lose dots.
+    invert : bool
+        Light dots for light tones: ink is tone ** gamma.
+    supersample : int, optional
+        Regions on a grid so many times as fine, 1 to 16; as the density of dots asks for if not given.
+    backend, threads, progress
+        As for :func:`voronoi`.
+
+    Returns
+    -------
+    Stipples
+        A named tuple of positions and radii; the areas of all dots are the picture's ink.
+
+    Raises
+    ------
+    TypeError, ValueError, KeyboardInterrupt
+        As :func:`voronoi`; no ink at all; more dots than pixels with ink.
+
+    Notes
+    -----
+    The same bytes for a seed with any number of threads. Cost O(N) an iteration. Source: Secord 2002; dots have the area
+    of their regions' ink instead of one size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fathom
+    >>> tones = np.tile(np.linspace(0, 1, 60), (40, 1))  # black on the left, white on the right
+    >>> positions, radii = fathom.stipple(tones, 200)
+    >>> positions.shape, bool((positions[:, 1] < 30).mean() > 0.6)
+    ((200, 2), True)
+    >>> round(np.pi * (radii**2).sum()), round((1 - tones).sum())
+    (1200, 1200)
+    """
+    images = Images(image, "image", None, None, backend, threads, progress)
+    if supersample == 0:
+        raise ValueError("supersample is 0; give 1 to 16, or None to have it chosen")
+    return Stipples(
+        *images.run(
+            _core.stipple,
+            _whole(dots, "dots"),
+            _whole(seed, "seed", 64),
+            _whole(iterations, "iterations"),
+            float(tolerance),
+            float(gamma),
+            bool(invert),
+            0 if supersample is None else _whole(supersample, "supersample"),
+        )
+    )

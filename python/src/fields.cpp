@@ -1,0 +1,74 @@
+#include "fields.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/variant.h>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "apps.h"
+#include "fathom/apps/costmap.h"
+#include "fathom/apps/sdf.h"
+#include "watch.h"
+
+namespace nb = nanobind;
+
+namespace fathom::python {
+
+namespace {
+
+using enum HostArray::Access;
+
+/// The number of a rule, and what it compares with; integers of up to 64 bits whole.
+using Rule = std::pair<int, std::variant<std::int64_t, std::uint64_t, double>>;
+
+grid::Sites sites_of(const Rule& rule) {
+  return {static_cast<grid::Sites::Rule>(rule.first),
+          std::visit([](auto number) { return grid::Sites::Value(number); }, rule.second)};
+}
+
+/// @param unknown  a rule, or None
+void costmap(nb::handle x, int rank, const Common& common, const Rule& occupied, nb::handle unknown, double resolution,
+             double inscribed, double inflation, double scaling, nb::handle cost, nb::handle nearest,
+             nb::object progress) {
+  const HostArray arrays[] = {{x, read}, {cost, write}, {nearest, write}};
+  const Images images(arrays, rank);
+  apps::CostmapOptions options;
+  options.occupied = sites_of(occupied);
+  if (!unknown.is_none()) options.unknown = sites_of(nb::cast<Rule>(unknown));
+  options.resolution = resolution;
+  options.inscribed = inscribed;
+  options.inflation = inflation;
+  options.scaling = scaling;
+  options.batch_axes = images.batch_axes();
+  options.execution = common.execution;
+  run_watched(std::move(progress), options.execution, [&] {
+    apps::costmap(images[0], options, {images[1], images[2]});
+  });
+}
+
+void sdf(nb::handle x, int rank, const Common& common, double range, double pad, bool invert, nb::handle texture,
+         nb::object progress) {
+  const HostArray arrays[] = {{x, read}};
+  const HostArray target(texture, write);
+  const Images images(arrays, rank);
+  apps::SdfOptions options;
+  options.range = range;
+  options.pad = pad;
+  options.invert = invert;
+  options.execution = common.execution;
+  run_watched(std::move(progress), options.execution,
+              [&] { apps::sdf(images[0], options, view_of<std::byte, MemorySpace::host>(target.raw())); });
+}
+
+}  // namespace
+
+void add_fields(nb::module_& m) {
+  m.def("costmap", &costmap, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("sdf", &sdf, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+}
+
+}  // namespace fathom::python

@@ -1,0 +1,103 @@
+#include "voronoi.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "apps.h"
+#include "fathom/apps/stipple.h"
+#include "fathom/apps/voronoi.h"
+#include "watch.h"
+
+namespace nb = nanobind;
+
+namespace fathom::python {
+
+namespace {
+
+using enum HostArray::Access;
+
+template <class T>
+nb::object table(const std::vector<T>& values, const Shape& shape) {
+  Array array(dtype_of<T>(), shape);
+  std::copy(values.begin(), values.end(), array.as<T>().data());
+  return as_numpy(std::move(array));
+}
+
+nb::tuple voronoi(nb::handle x, int rank, const Common& common, nb::handle weights, bool moments, bool boundaries,
+                  nb::handle regions, nb::object progress) {
+  const HostArray arrays[] = {{x, read}, {weights, read}, {regions, write}};
+  const Images images(arrays, rank);
+  apps::VoronoiOptions options;
+  options.spacing = common.spacing;
+  options.execution = common.execution;
+  options.moments = moments;
+  options.boundaries = boundaries;
+  apps::Voronoi found;
+  run_watched(std::move(progress), options.execution,
+              [&] { found = apps::voronoi(images[0], images[1], options, images[2]); });
+  const auto n = static_cast<std::int64_t>(found.sites.size()), axes = static_cast<std::int64_t>(images[0].rank());
+  const auto edges = static_cast<std::int64_t>(found.boundaries.size());
+  std::vector<std::int64_t> pairs;
+  std::vector<double> lengths;
+  for (const apps::Boundary& boundary : found.boundaries) {
+    pairs.insert(pairs.end(), {boundary.first, boundary.second});
+    lengths.push_back(boundary.length);
+  }
+  return nb::make_tuple(table(found.sites, {n}), table(found.areas, {n}), table(found.masses, {n}),
+                        table(found.firsts, {n, axes}), table(found.seconds, {n, moments ? axes * (axes + 1) / 2 : 0}),
+                        found.weight_scale, table(pairs, {edges, 2}), table(lengths, {edges}));
+}
+
+/// Moves the sites where they are. @return energies, iterations, whether they are at rest
+nb::tuple lloyd(nb::handle weights, int rank, const Common& common, nb::handle sites, int iterations, bool on_elements,
+                int supersample, double tolerance, std::uint64_t seed, nb::object progress) {
+  const HostArray arrays[] = {{weights, read}};
+  const HostArray moved(sites, write);
+  const Images images(arrays, rank);
+  apps::LloydOptions options;
+  options.iterations = iterations;
+  options.on_elements = on_elements;
+  options.supersample = supersample;
+  options.tolerance = tolerance;
+  options.energies = true;
+  options.seed = seed;
+  options.execution = common.execution;
+  apps::LloydReport report;
+  run_watched(std::move(progress), options.execution, [&] {
+    report = apps::lloyd(images[0], view_of<std::byte, MemorySpace::host>(moved.raw()).as<double>(), options);
+  });
+  const auto count = static_cast<std::int64_t>(report.energies.size());
+  return nb::make_tuple(table(report.energies, {count}), report.iterations, report.at_rest);
+}
+
+nb::tuple stipple(nb::handle image, int rank, const Common& common, std::int64_t dots, std::uint64_t seed,
+                  int iterations, double tolerance, double gamma, bool invert, int supersample, nb::object progress) {
+  const HostArray arrays[] = {{image, read}};
+  const Images images(arrays, rank);
+  apps::StippleOptions options;
+  options.dots = dots;
+  options.seed = seed;
+  options.iterations = iterations;
+  options.tolerance = tolerance;
+  options.gamma = gamma;
+  options.invert = invert;
+  options.supersample = supersample;
+  options.execution = common.execution;
+  apps::Stipples found;
+  run_watched(std::move(progress), options.execution, [&] { found = apps::stipple(images[0], options); });
+  return nb::make_tuple(as_numpy(std::move(found.positions)), as_numpy(std::move(found.radii)));
+}
+
+}  // namespace
+
+void add_voronoi(nb::module_& m) {
+  m.def("voronoi", &voronoi, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg().none());
+  m.def("lloyd", &lloyd, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg().none());
+  m.def("stipple", &stipple, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg().none());
+}
+
+}  // namespace fathom::python

@@ -1,0 +1,157 @@
+// Costmaps: grid's squared distances in cells, and a table of costs for them.
+#include "fathom/apps/costmap.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/host_call.h"
+#include "apps/row_access.h"
+#include "core/parallel.h"
+#include "core/text.h"
+#include "fathom/core/error.h"
+
+namespace fathom::apps {
+
+namespace {
+
+constexpr double kMostCells = 8192;
+
+std::uint8_t cost_at(std::uint64_t squared, const CostmapOptions& options) {
+  const double metres = std::sqrt(static_cast<double>(squared)) * options.resolution;
+  if (squared == 0) return kLethalCost;
+  if (metres <= options.inscribed) return kInscribedCost;
+  if (metres > options.inflation) return 0;
+  return static_cast<std::uint8_t>((kInscribedCost - 1) * std::exp(-options.scaling * (metres - options.inscribed)));
+}
+
+/// Cells beyond which all costs are 0.
+double reach(const CostmapOptions& options) {
+  double metres = options.inflation;
+  if (options.scaling > 0) metres = std::min(metres, options.inscribed + std::log(252.0) / options.scaling);
+  return std::max(metres, options.inscribed) / options.resolution;
+}
+
+/// Costs by squared distance in cells; 0 beyond.
+std::vector<std::uint8_t> cost_table(const CostmapOptions& options, const Shape& map) {
+  double longest = 0;
+  for (int axis = options.batch_axes; axis < map.rank(); ++axis)
+    longest += static_cast<double>(map[axis]) * static_cast<double>(map[axis]);
+  const double cells = std::min(std::ceil(reach(options)) + 1, std::ceil(std::sqrt(longest)));
+  if (cells > kMostCells)
+    throw InvalidArgument("costs reach over " + text(cells) + " cells; give a smaller inflation or inscribed radius, " +
+                          "or a larger scaling, so that it is at most 8192");
+  std::vector<std::uint8_t> table;
+  for (std::uint64_t squared = 0; squared <= static_cast<std::uint64_t>(cells * cells); ++squared)
+    table.push_back(cost_at(squared, options));
+  return table;
+}
+
+void check_number(double value, const char* name, bool positive) {
+  if (!(positive ? value > 0 : value >= 0) || std::isinf(value))
+    throw InvalidArgument(std::string("the ") + name + " is " + text(value) + "; give a finite number " +
+                          (positive ? "above 0" : "that is at least 0"));
+}
+
+void check(const AnyConstView& map, const CostmapOptions& options, const CostmapOutputs& outputs) {
+  check_number(options.resolution, "resolution", true);
+  check_number(options.inscribed, "inscribed radius", false);
+  check_number(options.inflation, "inflation radius", false);
+  check_number(options.scaling, "scaling", false);
+  if (options.occupied.rule == grid::Sites::Rule::labels ||
+      (options.unknown && options.unknown->rule == grid::Sites::Rule::labels))
+    throw InvalidArgument("occupied and unknown cells cannot be those of labels; give another rule, such as nonzero");
+  if (!outputs.cost.present() && !outputs.nearest.present())
+    throw InvalidArgument("no output was given; give cost or nearest");
+  if (!outputs.cost.present()) return;
+  if (outputs.cost.dtype() != DType::uint8)
+    throw InvalidArgument("the output 'cost' is " + std::string(name_of(outputs.cost.dtype())) + "; it must be uint8");
+  if (!(outputs.cost.shape() == map.shape()))
+    throw InvalidArgument("the output 'cost' has the shape " + to_string(outputs.cost.shape()) + "; it must have " +
+                          to_string(map.shape()));
+}
+
+grid::DistanceOptions transform_options(const CostmapOptions& options) {
+  grid::DistanceOptions transform;
+  transform.sites.rule = grid::Sites::Rule::nonzero;
+  transform.batch_axes = options.batch_axes;
+  transform.execution = options.execution;
+  transform.execution.backend = Backend::cpu;
+  transform.execution.scratch_limit.reset();
+  return transform;
+}
+
+/// @param squared  its type, and its memory where it shall be written
+grid::DistanceOutputs transform_outputs(const CostmapOutputs& outputs, const AnyView& squared) {
+  grid::DistanceOutputs transform;
+  transform.nearest = outputs.nearest;
+  if (outputs.cost.present()) transform.squared = squared;
+  return transform;
+}
+
+/// 1 where a cell is occupied, and known.
+Array occupied_cells(const AnyConstView& map, const CostmapOptions& options, Array& unknown) {
+  Array occupied = grid::mark_sites(map, options.occupied);
+  if (!options.unknown) return occupied;
+  unknown = grid::mark_sites(map, *options.unknown);
+  auto* const cells = occupied.as<std::uint8_t>().data();
+  const auto* const gaps = unknown.as<std::uint8_t>().data();
+  for (std::int64_t k = 0; k < occupied.size(); ++k) cells[k] = cells[k] && !gaps[k];
+  return occupied;
+}
+
+void fill(const Array& squared, const Array& unknown, const std::vector<std::uint8_t>& table, int threads,
+          const CostmapOptions& options, const HostView<std::uint8_t>& cost) {
+  constexpr std::int64_t kRows = 16;
+  const std::int64_t width = cost.shape().back(), rows = row_count(cost.shape());
+  const auto* const distances = squared.as<std::uint32_t>().data();
+  const auto* const gaps = options.unknown ? unknown.as<std::uint8_t>().data() : nullptr;
+  parallel_jobs(options.execution, threads, (rows + kRows - 1) / kRows, [&](int, std::int64_t job) {
+    for (std::int64_t row = job * kRows; row < std::min(rows, (job + 1) * kRows); ++row) {
+      std::uint8_t* const to = row_at(cost, row);
+      for (std::int64_t x = 0; x < width; ++x) {
+        const std::int64_t cell = row * width + x;
+        to[x] = distances[cell] < table.size() ? table[distances[cell]] : 0;
+        if (gaps != nullptr && gaps[cell] != 0) to[x] = kUnknownCost;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+CostmapReport costmap(const AnyConstView& map, const CostmapOptions& options, const CostmapOutputs& outputs) {
+  CostmapReport report;
+  report.threads = host_threads(options.execution, "costmap");
+  check(map, options, outputs);
+  report.scratch_bytes = costmap_scratch_bytes(map, options, outputs);
+  check_scratch(options.execution, report.scratch_bytes);
+  const std::vector<std::uint8_t> table = cost_table(options, map.shape());
+  Array unknown;
+  const Array occupied = occupied_cells(map, options, unknown);
+  Array squared;
+  if (outputs.cost.present()) squared = Array(DType::uint32, map.shape());
+  grid::DistanceOptions transform = transform_options(options);
+  if (!outputs.nearest.present()) transform.max_distance = std::ceil(reach(options)) + 1;
+  const auto done = grid::distance_transform(occupied.view(), transform, transform_outputs(outputs, squared.view()));
+  report.instruction_set = done.instruction_set;
+  if (outputs.cost.present()) fill(squared, unknown, table, report.threads, options, outputs.cost.as<std::uint8_t>());
+  return report;
+}
+
+std::size_t costmap_scratch_bytes(const AnyConstView& map, const CostmapOptions& options,
+                                  const CostmapOutputs& outputs) {
+  host_threads(options.execution, "costmap");
+  check(map, options, outputs);
+  const auto cells = static_cast<std::size_t>(element_count(map.shape()));
+  return grid::scratch_bytes(AnyConstView(nullptr, DType::uint8, map.shape()), transform_options(options),
+                             transform_outputs(outputs, AnyView(nullptr, DType::uint32, map.shape()))) +
+         cells * ((outputs.cost.present() ? 4 : 0) + (options.unknown ? 2 : 1)) +
+         cost_table(options, map.shape()).size();
+}
+
+}  // namespace fathom::apps
