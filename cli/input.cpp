@@ -281,6 +281,14 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   return input;
 }
 
+void check_count(const char* option, std::size_t values, const Shape& shape) {
+  const auto axes = static_cast<std::size_t>(shape.rank());
+  if (values > 1 && values != axes)
+    throw InvalidArgument(
+        fmt::format("{} has {} values, but the shape {} has {} {}; give one for all axes or one per axis", option, values,
+                    to_string(shape), axes, axes == 1 ? "axis" : "axes"));
+}
+
 io::Meaning meaning_of_results(const Input& input, const std::vector<double>& spacing, bool given,
                                std::vector<std::string>& warnings) {
   io::Meaning meaning = input.info.meaning;

@@ -1,8 +1,6 @@
 // An image as the command line wants it read: what its axes are, which of them are of space, which channel is taken.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -67,15 +65,14 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
 /// --spacing print: as the resolution says at which the image is to be printed.
 inline constexpr const char* kPrintSpacing = "print";
 
+/// @throws InvalidArgument an option has values, and neither one nor one per axis
+void check_count(const char* option, std::size_t values, const Shape& shape);
+
 /// One value for each axis, from one for all or one per axis.
 template <class T>
 void expand(const char* option, std::vector<T>& values, const Shape& shape) {
-  const auto axes = static_cast<std::size_t>(shape.rank());
-  if (values.size() == 1) values.resize(axes, values.front());
-  if (!values.empty() && values.size() != axes)
-    throw InvalidArgument(
-        fmt::format("{} has {} values, but the shape {} has {} {}; give one for all axes or one per axis", option,
-                    values.size(), to_string(shape), axes, axes == 1 ? "axis" : "axes"));
+  check_count(option, values.size(), shape);
+  if (values.size() == 1) values.resize(static_cast<std::size_t>(shape.rank()), values.front());
 }
 
 /// What files say of results: what the input's says, with another spacing, and without what its values meant.
