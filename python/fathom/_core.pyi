@@ -140,6 +140,7 @@ def lloyd(
     supersample: int,
     tolerance: float,
     seed: int,
+    energies: bool,
     progress: Callable[[float], object] | None,
     /,
 ) -> tuple[npt.NDArray[Any], int, bool]: ...

@@ -236,6 +236,7 @@ def lloyd(
         _whole(supersample, "supersample"),
         float(tolerance),
         _whole(seed, "seed", 64),
+        bool(return_energies),
     )
     return (moved, energies) if return_energies else moved
 

@@ -51,7 +51,7 @@ nb::tuple voronoi(nb::handle x, int rank, const Common& common, nb::handle weigh
 
 /// Moves the sites where they are. @return energies, iterations, whether they are at rest
 nb::tuple lloyd(nb::handle weights, int rank, const Common& common, nb::handle sites, int iterations, bool on_elements,
-                int supersample, double tolerance, std::uint64_t seed, nb::object progress) {
+                int supersample, double tolerance, std::uint64_t seed, bool energies, nb::object progress) {
   const HostArray arrays[] = {{weights, read}};
   const HostArray moved(sites, write);
   const Images images(arrays, rank);
@@ -60,7 +60,7 @@ nb::tuple lloyd(nb::handle weights, int rank, const Common& common, nb::handle s
   options.on_elements = on_elements;
   options.supersample = supersample;
   options.tolerance = tolerance;
-  options.energies = true;
+  options.energies = energies;
   options.seed = seed;
   options.execution = common.execution;
   apps::LloydReport report;
@@ -95,7 +95,7 @@ void add_voronoi(nb::module_& m) {
   m.def("voronoi", &voronoi, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg().none());
   m.def("lloyd", &lloyd, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-        nb::arg(), nb::arg().none());
+        nb::arg(), nb::arg(), nb::arg().none());
   m.def("stipple", &stipple, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg().none());
 }
