@@ -20,7 +20,10 @@ namespace fathom::cli {
 
 namespace {
 
-std::string as_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string as_text(const Json& value) {
+  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 /// Makes elements 0 where the mask is not.
 void clear_where(const Array& mask, Array& array) {
@@ -30,12 +33,13 @@ void clear_where(const Array& mask, Array& array) {
 }
 
 void check_arguments(const OperationArguments& a) {
-  if (!a.format.empty() && a.output.empty()) throw InvalidArgument("--format is for the file of -o, which is not given");
+  if (!a.format.empty() && a.output.empty())
+    throw InvalidArgument("--format is for the file of -o, which is not given");
   if (!a.preview.empty() && io::format_from_path(a.preview) != io::Format::png)
     throw InvalidArgument(fmt::format("--preview draws a PNG; '{}' does not end in .png", a.preview));
   if (a.preview.empty() && !(a.title.empty() && a.units.empty()))
-    throw InvalidArgument(fmt::format("{} is for the chart of --preview, which is not given",
-                                      a.title.empty() ? "--units" : "--title"));
+    throw InvalidArgument(
+        fmt::format("{} is for the chart of --preview, which is not given", a.title.empty() ? "--units" : "--title"));
   if (!a.memory.empty()) parse_memory(a.memory);
 }
 
@@ -96,10 +100,16 @@ Operation::Operation(const char* verb, const OperationArguments& a, io::Colours 
   if (!no_data_.empty()) parse_no_data(no_data_);
 }
 
+void Operation::refuse_colours() const {
+  if (input_.info.meaning.colours > 0)
+    throw InvalidArgument(fmt::format("{} holds colours, which are no values to carry; --channel takes one channel",
+                                      input_name(input_.path)));
+}
+
 void Operation::add(Output output) {
-  std::vector<std::pair<const char*, std::string>> paths = {{"--preview", arguments_.preview},
-                                                            {output.option, output.path}};
+  std::vector<std::pair<const char*, std::string>> paths;
   for (const Output& other : outputs_) paths.emplace_back(other.option, other.path);
+  paths.insert(paths.end(), {{output.option, output.path}, {"--preview", arguments_.preview}});
   check_outputs(paths, arguments_.json);
   if (!output.path.empty()) io::AtomicFile::check(output.path);
   if (!output.path.empty() && output.is_array) {
@@ -108,7 +118,11 @@ void Operation::add(Output output) {
     if (outputs_.empty() && !arguments_.format.empty()) options.format = parse_format(arguments_.format);
     options.compress = outputs_.empty() && arguments_.compress;
     output.format = io::check_write(output.path, output.dtype, file_shape(output), meaning_, options);
-    const std::string lost = losses_of(input_, output.path, output.format, output.carries ? no_data_ : "");
+    const bool fits_png = size_of(output.dtype) < 3 && output.dtype != DType::int8 && output.dtype != DType::int16;
+    if (output.carries && output.format == io::Format::png && !fits_png)
+      throw InvalidArgument(fmt::format("{}: a PNG cannot hold values of {} as they are; use .npy, .tif or .nii",
+                                        shown(output.path), fathom::name_of(output.dtype)));
+    const std::string lost = losses_of(input_, output.path, output.format, output.carries ? input_.stated.no_data : "");
     const auto is_alike = [&](const Output& other) { return !other.path.empty() && other.format == output.format; };
     if (!lost.empty() && std::none_of(outputs_.begin(), outputs_.end(), is_alike)) warnings_.push_back(lost);
   }
@@ -170,8 +184,9 @@ int Operation::print_plan() const {
   const auto line = [](const std::string& name, const std::string& what) {
     return fmt::format("{:<9}{}{}\n", name, name.size() < 9 ? "" : " ", what);
   };
-  std::string text = line("read", fmt::format("{}: {}, {}, {}", input_name(input_.path), io::name_of(input_.info.format),
-                                              fathom::name_of(input_.info.dtype), to_string(input_.info.shape)));
+  std::string text =
+      line("read", fmt::format("{}: {}, {}, {}", input_name(input_.path), io::name_of(input_.info.format),
+                               fathom::name_of(input_.info.dtype), to_string(input_.info.shape)));
   if (input_.batch_axes > 0) text += line("batch", "arrays along " + input_.batch_names());
   if (!arguments_.threshold.empty()) text += line("object", "not less than " + arguments_.threshold);
   if (!spacing_.empty()) text += line("spacing", fmt::format("{}", fmt::join(spacing_, ", ")));
@@ -229,7 +244,7 @@ void Operation::write(const std::vector<AnyConstView>& arrays, const std::functi
   // Standard output comes last, since it cannot be taken back.
   const auto write_where = [&](bool to_standard_output) {
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
-      const Output& output = outputs_[k];
+      Output& output = outputs_[k];
       if (!output.is_array || output.path.empty()) continue;
       if (io::writes_to(output.path, STDOUT_FILENO) != to_standard_output) continue;
       io::WriteOptions options;
@@ -240,7 +255,10 @@ void Operation::write(const std::vector<AnyConstView>& arrays, const std::functi
         meaning.no_data = no_data_;
         meaning.palette = input_.info.meaning.palette;
       }
-      io::write(files.add(output.path), arranged(arrays[k], inverse(input_.order)).view, meaning, options);
+      const Arranged in_order = arranged(arrays[k], inverse(input_.order));
+      const io::WriteReport written = io::write(files.add(output.path), in_order.view, meaning, options);
+      if (written.scaled)
+        output.detail += fmt::format("; stored = round((value - {:.9g}) * {:.9g})", written.offset, written.scale);
     }
   };
   write_where(false);
@@ -289,10 +307,8 @@ Json Operation::outcome(const Json& more) {
                {"spacing", spacing_.empty() ? Json(nullptr) : Json(spacing_)},
                {"settings", settings}};
   json.update(more);
-  json["seconds"] = {{"read", seconds_.read},
-                     {"compute", seconds_.compute},
-                     {"write", seconds_.write},
-                     {"total", seconds_.total}};
+  json["seconds"] = {
+      {"read", seconds_.read}, {"compute", seconds_.compute}, {"write", seconds_.write}, {"total", seconds_.total}};
   return json;
 }
 

@@ -60,15 +60,15 @@ class Operation {
  public:
   /// What is computed, and the file it goes to: an array, or what the verb writes itself, such as a table.
   struct Output {
-    const char* option;          ///< "-o"
-    std::string path;            ///< empty: not written
-    std::string content;         ///< what it is, in words: "mask"
+    const char* option;   ///< "-o"
+    std::string path;     ///< empty: not written
+    std::string content;  ///< what it is, in words: "mask"
     DType dtype = DType::uint8;
-    Shape shape;                 ///< the input's, axes of the batch first
-    bool is_array = true;        ///< false: without type and shape
-    bool carries = false;        ///< values of the input: palette and no-data value stay
+    Shape shape;                                ///< the input's, axes of the batch first
+    bool is_array = true;                       ///< false: without type and shape
+    bool carries = false;                       ///< values of the input: palette and no-data value stay
     io::Format format = io::Format::automatic;  ///< filled in
-    std::string detail = {};     ///< ", 12 of 30 elements": for the report
+    std::string detail = {};                    ///< ", 12 of 30 elements": for the report
   };
 
   /// Reads the header and checks what every verb takes.
@@ -83,6 +83,17 @@ class Operation {
   const Execution& execution() const { return execution_; }
   /// The input's type and shape, without elements.
   AnyConstView unread() const { return {nullptr, input_.info.dtype, input_.shape()}; }
+  /// Those of read_object(). @param labels  values are kept: there is no threshold
+  AnyConstView unread_object(bool labels) const {
+    const bool compared = !labels && !arguments_.threshold.empty();
+    return {nullptr, compared ? DType::uint8 : input_.info.dtype, input_.shape()};
+  }
+  /// For values that are no colours. @throws InvalidArgument the file holds colours
+  void refuse_colours() const;
+  /// The value of elements that hold nothing, as text; empty: all do.
+  const std::string& no_data() const { return no_data_; }
+  /// The rule of these elements; there must be a value for them.
+  grid::Sites gaps() const;
 
   /// Checks that the file can be written and hold it. Arrays come before all else; the first is that of --format and
   /// --compress.
@@ -124,7 +135,6 @@ class Operation {
   }
 
  private:
-  grid::Sites gaps() const;
   std::size_t array_bytes() const;
   Shape file_shape(const Output& output) const;
   Json outputs_json() const;

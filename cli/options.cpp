@@ -45,6 +45,19 @@ constexpr Names<mesh::Sign, 5> kSigns{{{"auto", mesh::Sign::automatic},
 constexpr Names<mesh::WindingRule, 3> kWindingRules{{{"nonzero", mesh::WindingRule::nonzero},
                                                      {"even-odd", mesh::WindingRule::even_odd},
                                                      {"positive", mesh::WindingRule::positive}}};
+constexpr Names<apps::MorphologyOperation, 9> kMorphology{
+    {{"erosion", apps::MorphologyOperation::erosion},
+     {"dilation", apps::MorphologyOperation::dilation},
+     {"opening", apps::MorphologyOperation::opening},
+     {"closing", apps::MorphologyOperation::closing},
+     {"gradient", apps::MorphologyOperation::gradient},
+     {"white-top-hat", apps::MorphologyOperation::white_top_hat},
+     {"black-top-hat", apps::MorphologyOperation::black_top_hat},
+     {"remove-thin", apps::MorphologyOperation::remove_thin},
+     {"fill-thin", apps::MorphologyOperation::fill_thin}}};
+constexpr Names<apps::MorphologyBorder, 3> kMorphologyBorders{{{"ignore", apps::MorphologyBorder::ignore},
+                                                              {"pad", apps::MorphologyBorder::pad},
+                                                              {"background", apps::MorphologyBorder::background}}};
 constexpr Names<io::TableFormat, 3> kTableFormats{
     {{"npy", io::TableFormat::npy}, {"csv", io::TableFormat::csv}, {"ply", io::TableFormat::ply}}};
 
@@ -272,6 +285,10 @@ std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape)
   return region;
 }
 
+apps::MorphologyOperation parse_morphology(std::string_view text) { return value_of("OP", kMorphology, text); }
+apps::MorphologyBorder parse_morphology_border(std::string_view text) {
+  return value_of("--border", kMorphologyBorders, text);
+}
 grid::Metric parse_metric(std::string_view text) { return value_of("--metric", kMetrics, text); }
 grid::Surface parse_surface(std::string_view text) { return value_of("--surface", kSurfaces, text); }
 apps::Pruning parse_pruning(std::string_view text) { return value_of("--pruning", kPrunings, text); }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fathom/apps/morphology.h"
 #include "fathom/apps/medial_axis.h"
 #include "fathom/grid/distance.h"
 #include "fathom/io/image.h"
@@ -75,6 +76,8 @@ std::string canonical_path(const std::string& path);
 /// @throws InvalidArgument two of them name one file, or one is standard output, by whatever name, and so is --json's
 void check_outputs(const std::vector<std::pair<const char*, std::string>>& outputs, bool json);
 
+apps::MorphologyOperation parse_morphology(std::string_view text);
+apps::MorphologyBorder parse_morphology_border(std::string_view text);
 grid::Metric parse_metric(std::string_view text);
 grid::Surface parse_surface(std::string_view text);
 Backend parse_backend(std::string_view text);

@@ -6,6 +6,8 @@
 #include "manual.h"
 #include "medial_axis.h"
 #include "mesh.h"
+#include "morphology.h"
+#include "nearest_value.h"
 #include "query.h"
 #include "render.h"
 #include "stream.h"
@@ -21,6 +23,9 @@ constexpr Verb kVerbs[] = {
     {"mesh", "Distance field of a triangle mesh: dense or a narrow band, signed", declare_mesh},
     {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
     {"stream", "Raster of a tile graph, computed a band at a time: larger than memory and disk", declare_stream},
+    {"morphology", "A mask or labels opened, closed, grown or shrunk by balls", declare_morphology},
+    {"expand", "Labels grown into the background, and which way the nearest is", declare_expand},
+    {"fill", "Elements without data, with the value of the nearest that has some", declare_fill},
     {"medial-axis", "Integer medial axis of an object, pruned, with radii", declare_medial_axis},
     {"thickness", "Local thickness of an object, its distribution, and porosimetry", declare_thickness},
     {"info", "Shape, type, spacing, values and sites of a file", declare_info},

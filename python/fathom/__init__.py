@@ -10,16 +10,18 @@ import importlib as _importlib
 import typing as _typing
 
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
+from . import morphology
 from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._core import VERSION as __version__
 from ._core import DeviceError
 from ._device_band import DeviceBand
+from ._direction import direction
 from ._dynamic import DynamicSet
 from ._field import Field, Nearest, Topology
 from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
-from ._labels import expand_labels, fill_nearest
+from ._labels import allocation, expand_labels, fill_nearest
 from ._medial_axis import axis_balls, medial_axis, medial_axis_of_nearest
 from ._mesh import mesh_distance, offset_surface
 from ._points import SiteSet
@@ -49,7 +51,9 @@ __all__ = [
     "TriangleSet",
     "VoxelSet",
     "__version__",
+    "allocation",
     "axis_balls",
+    "direction",
     "distance_transform",
     "expand_labels",
     "fill_nearest",
@@ -58,6 +62,7 @@ __all__ = [
     "medial_axis",
     "medial_axis_of_nearest",
     "mesh_distance",
+    "morphology",
     "nearest_site",
     "offset_surface",
     "porosimetry",

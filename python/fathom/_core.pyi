@@ -17,6 +17,8 @@ BACKENDS: dict[str, int]
 EDITS: dict[str, int]
 SIGNS: dict[str, int]
 RULES: dict[str, int]
+MORPHOLOGY: dict[str, int]
+MORPHOLOGY_BORDERS: dict[str, int]
 PRUNINGS: dict[str, int]
 
 class DeviceError(RuntimeError): ...
@@ -91,6 +93,27 @@ def gather(
 class Common:
     def __init__(self, spacing: Sequence[float], backend: int, threads: int, /) -> None: ...
 
+def direction(
+    x: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    options: Options,
+    out: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def morphology(
+    x: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    operation: int,
+    size: float,
+    border: int,
+    labels: bool,
+    out: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
 def medial_axis(
     x: npt.NDArray[Any],
     rank: int,

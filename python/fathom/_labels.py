@@ -1,4 +1,4 @@
-"""Values carried from the nearest site: labels grown, gaps filled."""
+"""Values carried from the nearest site: labels grown, gaps filled, any element's from anywhere."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from . import morphology
 from ._arrays import take_values
 from ._call import Call
 from ._given import as_numpy
-from ._options import Border, Spacing
+from ._options import Border, Sites, Spacing, choose, sites_among
 from ._progress import Progress, listener
+
+_TIES = {"first": 0, "lowest": 1}
 
 
 def expand_labels(
@@ -21,6 +24,7 @@ def expand_labels(
     spacing: Spacing = None,
     metric: str = "euclidean",
     border: Border = "open",
+    ties: str = "first",
     ndim: int | None = None,
     out: Any = None,
     backend: str | None = None,
@@ -36,15 +40,19 @@ def expand_labels(
         0 is background.
     distance : float
         How far labels grow, in the unit of the spacing; everywhere if not given.
+    ties : {"first", "lowest"}
+        Of equally near labels the one whose element has the lowest linear index, or the lowest one, wherever it lies:
+        then results turn and flip with the labels. "lowest" is for integers on the host, Euclidean distances and open
+        borders; it is ``morphology.dilation(labels, distance, labels=True)``, and takes longer.
     spacing, metric, border, ndim, backend, threads, stream, progress
         As for :func:`distance_transform`.
     out : array, optional
-        Where to put the result; of the shape and dtype of `labels`, which it may be.
+        Where to put the result; of the shape and dtype of `labels`, which it may be but with "lowest".
 
     Returns
     -------
     array, shape and dtype of `labels`
-        The same kind of array as `labels`. Of equally near labels, the one whose element has the lowest linear index.
+        The same kind of array as `labels`.
 
     Raises
     ------
@@ -57,7 +65,16 @@ def expand_labels(
     >>> import fathom
     >>> fathom.expand_labels(np.array([[5, 0, 0, 0, 0, 7]]), distance=1)
     array([[5, 5, 0, 0, 7, 7]])
+    >>> fathom.expand_labels(np.array([7, 0, 5])), fathom.expand_labels(np.array([7, 0, 5]), ties="lowest")
+    (array([7, 7, 5]), array([7, 5, 5]))
     """
+    if choose(_TIES, ties, "ties"):
+        if metric != "euclidean" or border != "open" or stream is not None:
+            raise ValueError('ties="lowest" is for the Euclidean metric, open borders and no stream; leave them out')
+        return morphology.dilation(
+            labels, distance, labels=True, spacing=spacing, ndim=ndim, out=out, backend=backend, threads=threads,
+            progress=progress,
+        )
     settings = ("nonzero", spacing, metric, border, distance, backend, threads, False, "faces")
     values = take_values(labels, "labels", stream)
     # Background beyond the distance has no nearest site and keeps its value: 0.
@@ -134,6 +151,63 @@ def fill_nearest(
         raise ValueError(f"missing has the shape {gaps.shape}; it must have {values.shape}, as x")
     settings = ("zero", spacing, metric, border, max_distance, backend, threads, False, "faces")
     return Call(gaps, ndim, None, settings, listener(progress)).carry(values, out)
+
+
+def allocation(
+    x: Any,
+    *,
+    sites: Sites = "nonzero",
+    spacing: Spacing = None,
+    metric: str = "euclidean",
+    border: Border = "open",
+    max_distance: float | None = None,
+    ndim: int | None = None,
+    out: Any = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    stream: Any = None,
+    progress: Progress = None,
+) -> Any:
+    """Value of the site nearest to each element, as geographic information systems allocate cells.
+
+    Distances are straight: nothing is in the way, and no way costs more than another (geodesic and cost distances are not
+    what Fathom does).
+
+    Parameters
+    ----------
+    x : array of bool, integers or floats, shape (*batch, *space)
+        Values, of which some are sites.
+    sites, spacing, metric, border, ndim, backend, threads, stream, progress
+        As for :func:`distance_transform`; by default all but 0 are sites.
+    max_distance : float, optional
+        Elements farther from all sites keep their value.
+    out : array, optional
+        Where to put the result; of the shape and dtype of `x`, which it may be.
+
+    Returns
+    -------
+    array, shape and dtype of `x`
+        The same kind of array as `x`. Of equally near sites, the one with the lowest linear index.
+
+    Raises
+    ------
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
+        As :func:`distance_transform`.
+
+    See Also
+    --------
+    direction : which way the site is
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fathom
+    >>> fathom.allocation(np.array([[3, 1, 1, 1, 8]]), sites=">2")
+    array([[3, 3, 3, 8, 8]])
+    """
+    settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, False, "faces")
+    values = take_values(x, "x", stream)
+    return Call(values.numbers("x"), ndim, None, settings, listener(progress)).carry(values, out)
 
 
 def _gaps_of_masked(x: Any, missing: Any) -> Any:

@@ -112,6 +112,13 @@ def numbers(value: Any, ndim: int, name: str) -> Sequence[float]:
     return result
 
 
+def number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, not {value!r}") from None
+
+
 def borders(border: Border, ndim: int) -> Sequence[int]:
     """One border for all axes, or one per axis."""
     if isinstance(border, str):

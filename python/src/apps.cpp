@@ -14,6 +14,8 @@ void add_apps(nb::module_& m) {
     common.execution.threads = threads;
     return common;
   }));
+  add_direction(m);
+  add_morphology(m);
   add_local_thickness(m);
   add_medial_axis(m);
 }

@@ -63,6 +63,8 @@ struct Common {
   }
 };
 
+void add_direction(nanobind::module_& m);
+void add_morphology(nanobind::module_& m);
 void add_local_thickness(nanobind::module_& m);
 void add_medial_axis(nanobind::module_& m);
 

@@ -16,6 +16,7 @@ MASK[2, 3] = 0
 ENDINGS = "end it in .npy, .tif, .tiff, .nii, .nii.gz, .png, .nrrd, .mha or .vti"
 RULES = ("zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V "
          "(or '==nan' or '!=nan')")
+VERBS = "use distance, query, mesh, render, stream, morphology, expand, fill, medial-axis, thickness, info or compare"
 READABLE = "NPY, TIFF, NIfTI, PNG, NRRD, MetaImage, JPEG and PNM files are read"
 
 
@@ -27,12 +28,9 @@ def inputs(fathom):
     return fathom
 
 
-VERBS = "distance, query, mesh, render, stream, medial-axis, thickness, info or compare"
-
-
 @pytest.mark.parametrize("arguments, message", [
-    ([], f"no verb was given; use {VERBS}, see fathom --help"),
-    (["blur"], f"'blur' is no verb; use {VERBS}, see fathom --help"),
+    ([], f"no verb was given; {VERBS}, see fathom --help"),
+    (["blur"], f"'blur' is no verb; {VERBS}, see fathom --help"),
     (["distance"], "INPUT is required; see fathom distance --help"),
     (["info"], "FILE is required; see fathom info --help"),
     (["compare"], "A is required; see fathom compare --help"),

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-VERBS = ["distance", "query", "mesh", "render", "stream", "medial-axis", "thickness", "info", "compare", "help", "man",
+VERBS = ["distance", "query", "mesh", "render", "stream", "morphology", "expand", "fill", "medial-axis", "thickness",
+         "info", "compare", "help", "man",
          "completion"]
 
 

@@ -26,8 +26,8 @@ from typing import Any, Union
 import numpy as np
 import numpy.typing as npt
 
-from .. import distance_transform
 from .. import expand_labels as _expand
+from .. import morphology
 
 Array = npt.NDArray[Any]
 Spacing = Union[float, Sequence[float], None]
@@ -61,7 +61,7 @@ def isotropic_erosion(image: Array, radius: float, out: Array | None = None, spa
     >>> skimage.isotropic_erosion(np.array([[0, 1, 1, 1, 0]]), radius=1)
     array([[False, False,  True, False, False]])
     """
-    return np.logical_not(_near(image, "zero", radius, spacing), out=out)
+    return _morphology("erosion", image, radius, out, spacing)
 
 
 def isotropic_dilation(image: Array, radius: float, out: Array | None = None, spacing: Spacing = None) -> Array:
@@ -86,11 +86,7 @@ def isotropic_dilation(image: Array, radius: float, out: Array | None = None, sp
     >>> skimage.isotropic_dilation(np.array([[0, 0, 1, 0, 0]]), radius=1)
     array([[False,  True,  True,  True, False]])
     """
-    near = _near(image, "nonzero", radius, spacing)
-    if out is None:
-        return near
-    out[...] = near
-    return out
+    return _morphology("dilation", image, radius, out, spacing)
 
 
 def isotropic_opening(image: Array, radius: float, out: Array | None = None, spacing: Spacing = None) -> Array:
@@ -103,7 +99,7 @@ def isotropic_opening(image: Array, radius: float, out: Array | None = None, spa
     >>> skimage.isotropic_opening(np.array([[0, 1, 0, 1, 1, 1, 0]]), radius=1)
     array([[False, False, False,  True,  True,  True, False]])
     """
-    return isotropic_dilation(isotropic_erosion(image, radius, spacing=spacing), radius, out=out, spacing=spacing)
+    return _morphology("opening", image, radius, out, spacing)
 
 
 def isotropic_closing(image: Array, radius: float, out: Array | None = None, spacing: Spacing = None) -> Array:
@@ -116,7 +112,7 @@ def isotropic_closing(image: Array, radius: float, out: Array | None = None, spa
     >>> skimage.isotropic_closing(np.array([[0, 0, 1, 0, 1, 0, 0]]), radius=1)
     array([[False, False,  True,  True,  True, False, False]])
     """
-    return isotropic_erosion(isotropic_dilation(image, radius, spacing=spacing), radius, out=out, spacing=spacing)
+    return _morphology("closing", image, radius, out, spacing)
 
 
 def expand_labels(label_image: Array, distance: float = 1, spacing: Spacing = 1) -> Array:
@@ -171,12 +167,14 @@ def _reach(radius: float, sizes: Sequence[float]) -> float:
     return math.sqrt(last + 0.5)
 
 
-def _near(image: npt.ArrayLike, sites: str, radius: float, spacing: Spacing) -> Array:
-    """Which elements have a site no farther than the radius."""
+def _morphology(operation: str, image: npt.ArrayLike, radius: float, out: Array | None, spacing: Spacing) -> Array:
     mask = np.asarray(image)
-    if not radius >= 0:
-        return np.zeros(mask.shape, bool)
     sizes = _sizes(spacing, mask.ndim)
-    reached = distance_transform(mask, sites=sites, spacing=sizes, max_distance=_reach(radius, sizes))
-    near: Array = np.isfinite(reached)
-    return near
+    if radius >= 0:
+        result: Array = getattr(morphology, operation)(mask, _reach(radius, sizes), spacing=sizes)
+    else:  # nothing is so near
+        result = np.full(mask.shape, operation in ("erosion", "closing"))
+    if out is None:
+        return result
+    out[...] = result  # which may be the image
+    return out

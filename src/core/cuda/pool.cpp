@@ -11,7 +11,7 @@ namespace fathom::cuda {
 
 namespace {
 
-constexpr std::uint64_t kKeptShare = 32;  ///< of the device's memory, one part may stay in the pool
+constexpr std::uint64_t kKeptShare = 8;  ///< of the device's memory, one part may stay in the pool
 
 struct Pools {
   std::mutex mutex;

@@ -28,6 +28,17 @@ std::size_t block_memory();
 /// And that all blocks of a multiprocessor may have, with what the system takes for each.
 std::size_t multiprocessor_memory();
 
+/// Lets a kernel have as much shared memory as a block can. Always as much, since a kernel has one limit for all
+/// threads that launch it, and one thread must not lower it before the launch of another.
+template <class Kernel>
+void allow_memory(Kernel kernel) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "looking at a kernel");
+  const std::size_t most = block_memory() - attributes.sharedSizeBytes;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)),
+                      "asking for shared memory");
+}
+
 /// Where a device call begins: makes the device of some memory the calling thread's for a while. Forgets an error that
 /// others left in the runtime, which check_launch() would take for its kernel's.
 class OnDevice {

@@ -17,22 +17,11 @@ inline dim3 blocks(std::int64_t count, std::int64_t width, int block) {
   return {static_cast<unsigned>((width + block - 1) / block), static_cast<unsigned>(count)};
 }
 
-/// Lets a kernel have as much shared memory as a block can. Always as much, since a kernel has one limit for all
-/// threads that launch it, and one thread must not lower it before the launch of another.
-template <class Kernel>
-void allow_memory(Kernel kernel) {
-  cudaFuncAttributes attributes{};
-  fathom::cuda::check(cudaFuncGetAttributes(&attributes, kernel), "looking at a kernel");
-  const std::size_t most = fathom::cuda::block_memory() - attributes.sharedSizeBytes;
-  fathom::cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)),
-                      "asking for shared memory");
-}
-
 /// Launches a kernel with more shared memory than kernels have by default.
 template <class Kernel, class... Arguments>
 void launch(Kernel kernel, std::int64_t blocks, int threads, std::size_t memory, cudaStream_t stream,
             const Arguments&... arguments) {
-  allow_memory(kernel);
+  fathom::cuda::allow_memory(kernel);
   fathom::cuda::launch(kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(threads), memory, stream, false,
                        arguments...);
 }
@@ -48,7 +37,7 @@ void with_block(int threads, Pass&& pass) {
 template <class Kernel>
 std::int64_t persistent_blocks(Kernel kernel, std::int64_t jobs, int threads, std::size_t memory) {
   int resident = 0;
-  allow_memory(kernel);
+  fathom::cuda::allow_memory(kernel);
   fathom::cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, memory),
                       "asking for the occupancy");
   return std::min<std::int64_t>(jobs, std::int64_t{std::max(resident, 1)} * fathom::cuda::multiprocessors());

@@ -54,23 +54,18 @@ __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
                  const __grid_constant__ Planes planes, const __grid_constant__ TilesOfPlanes tiles,
                  const __grid_constant__ Places to, const TileList* lists, const std::uint64_t* bits,
                  std::int64_t words) {
-  __shared__ TileMemory memory;
-  extern __shared__ Node stacks[];
   std::int64_t first[3];
   tiles.first_of(blockIdx.x, first);
-  TileSearch search(tree, grid, first, memory, stacks);
-  Found found[kPointsOfLane];
-  search.run(INFINITY, lists[blockIdx.x], found);
-#pragma unroll
-  for (int n = 0; n < kPointsOfLane; ++n) {
+  TileSearch search(tree, grid, first, tile_memory());
+  search.run(INFINITY, lists[blockIdx.x], [&](int n, std::int64_t place, const Nearest& nearest) {
     const int i = TileSearch::index_of(n);
     const std::int64_t x = first[0] + i % 8, y = first[1] + i / 8 % 8, z = first[2] - planes.first + i / 64;
-    if (x >= grid.shape[0] || y >= grid.shape[1] || z >= planes.count) continue;
+    if (x >= grid.shape[0] || y >= grid.shape[1] || z >= planes.count) return;
     bool inside;
     if constexpr (kSign == Sign::winding) inside = is_set(bits + (z * grid.shape[1] + y) * words, x);
-    else inside = is_inside<kSign>(tree, search.point(n), found[n]);
-    put(tree.mesh, to, {{z, y, x}, search.point(n), found[n].place, found[n].squared, inside});
-  }
+    else inside = is_inside<kSign>(tree, search.point(n), place, nearest);
+    put(tree.mesh, to, {{z, y, x}, search.point(n), place, nearest.squared, inside});
+  });
 }
 
 /// All lines of some planes.
@@ -116,10 +111,9 @@ void answer_lattice(const TreeView& tree, const Grid& grid, const Planes& planes
                    stream>>>(tree, grid, tiles, INFINITY, lists, stack_size(tree));
   check_launch("listing triangles");
   visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
-    answer_tiles<kSign><<<static_cast<unsigned>(tiles.count), kTileBlock, stacks_bytes(tree, kTileBlock), stream>>>(
-        tree, grid, planes, tiles, to, lists, bits, words_of(grid));
+    launch_tiles(answer_tiles<kSign>, tiles.count, tree, stream, tree, grid, planes, tiles, to, lists, bits,
+                 words_of(grid));
   });
-  check_launch("finding nearest triangles");
 }
 
 }  // namespace fathom::mesh::cuda

@@ -1,12 +1,12 @@
-// Bands: the tiles that the surface may be near to, from coarse to fine, and those that are cut in its holes; each by a
-// block of threads, which also learns from those before it where its place among the active tiles is; in the end the
-// sides of what is not stored.
-// Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back,
-// 2016.
+// Bands: the tiles that the surface may be near to, from coarse to fine, and those that are cut in its holes. Which of
+// them are stored is plain for nearly all from one triangle and one point; the others are searched. Then each has its
+// place, and is made by a block of threads; in the end come the sides of what is not stored.
+#include <cub/device/device_scan.cuh>
+
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
-#include "mesh/band_rule.h"
 #include "mesh/cuda/band.h"
+#include "mesh/cuda/band_work.cuh"
 #include "mesh/cuda/cut_tiles.h"
 #include "mesh/cuda/lines.cuh"
 #include "mesh/cuda/pieces.h"
@@ -24,89 +24,6 @@ using fathom::cuda::DeviceMemory;
 using fathom::cuda::kAllLanes;
 using fathom::cuda::lane_id;
 using fathom::cuda::Scratch;
-
-/// What is known of a tile's place: the number of active tiles · 4, and what it counts.
-enum State : unsigned long long { unknown = 0, own = 1, with_all_before = 2 };
-
-/// Of all pieces, but for the tickets.
-struct Counts {
-  unsigned long long tiles_before;  ///< the piece
-  unsigned long long tiles, points;
-  unsigned long long tickets;
-};
-
-/// Arrays of a band, for as many tiles as are near.
-struct BandArrays {
-  std::int32_t* tiles;
-  std::uint64_t* masks;
-  std::byte* distances;
-  std::int32_t* triangles;  ///< may be null, as the next
-  float* closest;
-  std::uint8_t *row_inside, *after_inside;
-};
-
-/// Tiles by their numbers.
-struct NearList {
-  TileGrid tiles;
-  std::int64_t count;
-  const std::uint64_t* numbers;
-  CubeLists cubes;
-
-  __device__ const CubeList* list_of(std::int64_t i) const {
-    std::int64_t at[3];
-    place_of(i, at);
-    return cubes.of(at);
-  }
-  __device__ void place_of(std::int64_t i, std::int64_t (&at)[3]) const {
-    tiles.place_of(static_cast<std::int64_t>(numbers[i]), at);
-  }
-  __device__ void first_of(std::int64_t i, std::int64_t (&at)[3]) const {
-    place_of(i, at);
-    for (std::int64_t& x : at) x *= kTileSide;
-  }
-};
-
-struct BandWork {
-  TileGrid tiles;
-  double cutoff;
-  double largest, largest_near;  ///< squares of distances in the band, and of those for which a tile is stored
-  BandRule rule;
-  bool in_double;
-  BandArrays to;
-  const std::uint8_t* cut;  ///< [tile]: whether inside and outside meet in it; or null
-
-  // Of a piece of the near tiles.
-  NearList near;
-  const TileList* lists = nullptr;       ///< [near tile]
-  const std::uint64_t* bits = nullptr;   ///< of the lines of their rows, where winding numbers make the sign
-  const std::int32_t* rows = nullptr;    ///< [near tile]: number of its row among those, from 1
-  unsigned long long* places = nullptr;  ///< [near tile]: see State
-  Counts* counts = nullptr;
-};
-
-/// By a warp: how many tiles before one are active, once that is known of them all.
-__device__ std::int64_t active_before(unsigned long long* places, std::int64_t tile, bool is_active) {
-  const auto tell = [&](std::int64_t count, State state) {
-    if (lane_id() == 0) atomicExch(places + tile, static_cast<unsigned long long>(count) << 2 | state);
-  };
-  std::int64_t sum = 0;
-  if (tile > 0) tell(is_active, own);
-  for (std::int64_t last = tile - 1; last >= 0; last -= 32) {
-    const std::int64_t other = last - lane_id();
-    unsigned long long word = with_all_before;
-    if (other >= 0) do
-        word = *const_cast<volatile unsigned long long*>(places + other);
-      while ((word & 3) == unknown);
-    const unsigned whole = __ballot_sync(kAllLanes, (word & 3) == with_all_before);
-    const int end = whole ? lowest_bit(whole) : 31;
-    std::int64_t count = lane_id() <= end ? static_cast<std::int64_t>(word >> 2) : 0;
-    for (int step = 16; step > 0; step /= 2) count += __shfl_xor_sync(kAllLanes, count, step);
-    sum += count;
-    if (whole) break;
-  }
-  tell(sum + is_active, with_all_before);
-  return sum;
-}
 
 /// By a warp, of which eight lanes have a word each: spreads the sides of known points to their neighbours until all
 /// are known, step by step as mesh/cpu/band.cpp does.
@@ -153,118 +70,175 @@ __device__ void put_row(std::byte* to, std::int64_t at, const double (&distances
   reinterpret_cast<Row<T>*>(to)[at / kPointsOfLane] = row;
 }
 
-/// Point i of a tile, in words of the order of Band's masks.
-__device__ void set_bit(std::uint64_t* words, int i) {
-  atomicOr(reinterpret_cast<std::uint32_t*>(words) + i / 32, 1u << i % 32);
+/// A team for each near tile: whether it is plain that it is stored, by the point of it that is next to where the
+/// triangle nearest to its middle is nearest. Others are listed as open.
+__global__ void __launch_bounds__(kAnswerBlock)
+    mark_stored(const __grid_constant__ TreeView tree, const __grid_constant__ BandWork work) {
+  const std::int64_t i = (std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x) / kFan;
+  if (i >= work.near.count) return;
+  const Team team(tree, nullptr, 0);
+  const Grid& grid = work.tiles.grid;
+  std::int64_t first[3];
+  work.near.first_of(i, first);
+  const Vec3 middle = ball_about(grid, first, {kTileSide, kTileSide, kTileSide}).middle;
+  const TileList& list = work.lists[i];
+  Nearest nearest;
+  Triangle triangle;
+  for (int k = team.lane(); k < min(list.count, kMostListed); k += kFan) {
+    const Triangle other = triangle_at(tree.mesh, list.places[k]);
+    const Nearest there = nearest_of(other, middle);
+    if (!(there.squared < nearest.squared)) continue;
+    nearest = there;
+    triangle = other;
+  }
+  const auto index = [&](int k, double at) {
+    const double low = static_cast<double>(first[k]), place = rint((at - grid.origin[k]) / grid.spacing[k]),
+                 high = static_cast<double>(min(first[k] + kTileSide, grid.shape[k]) - 1);
+    return static_cast<std::int64_t>(fmin(fmax(place, low), high));
+  };
+  bool plain = work.cut && work.cut[work.near.numbers[i]];
+  if (nearest.squared < INFINITY) {
+    const Vec3 at = middle + nearest.way, point = grid.point(index(0, at.x), index(1, at.y), index(2, at.z));
+    plain |= nearest_of(triangle, point).squared <= work.largest_near;
+  }
+  plain = team.votes(plain) != 0;
+  if (team.lane() != 0) return;
+  work.stored[i] = plain;
+  if (!plain) work.open[atomicAdd(&work.counts->open, 1ull)] = static_cast<std::int32_t>(i);
 }
 
-/// Which points of the tile are inside, as far as its own points tell it. By all threads.
-/// @param found, within  the lane's points, and which of them are in the band, as bits
+/// Blocks for the open tiles: whether they are stored.
+__global__ void __launch_bounds__(kTileBlock, kTileBlocks)
+    settle(const __grid_constant__ TreeView tree, const __grid_constant__ BandWork work) {
+  TileMemory& memory = tile_memory();
+  const auto open = static_cast<std::int64_t>(work.counts->open);
+  for (std::int64_t k = blockIdx.x; k < open; k += gridDim.x) {
+    const std::int64_t i = work.open[k];
+    std::int64_t first[3];
+    work.near.first_of(i, first);
+    TileSearch search(tree, work.tiles.grid, first, memory);
+    bool near = false;
+    search.run(work.rule.within, work.lists[i], [&](int n, std::int64_t, const Nearest& nearest) {
+      near |= search.exists(n) && nearest.squared <= work.largest_near;
+    });
+    near = __syncthreads_or(near);
+    if (threadIdx.x == 0) work.stored[i] = near;
+  }
+}
+
+/// What a lane knows of its points, as bits, put together to the words of its tile.
+__device__ void put_bits(std::uint32_t (&words)[2 * kTileSide], unsigned bits) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_id();
+  std::uint32_t word = bits << kPointsOfLane * (lane % 8);
+  for (int step = 4; step > 0; step /= 2) word |= __shfl_xor_sync(kAllLanes, word, step);
+  if (lane % 8 == 0) words[2 * (warp / 2 * 4 + lane / 8) + warp % 2] = word;
+}
+__device__ std::uint64_t word_of(const std::uint32_t (&words)[2 * kTileSide], int z) {
+  return std::uint64_t{words[2 * z + 1]} << 32 | words[2 * z];
+}
+
+/// What is found of a lane's points.
+struct LanePoints {
+  unsigned within = 0, inside = 0;  ///< as bits: in the band, and inside as far as they tell it themselves
+  double squares[kPointsOfLane];
+  std::int32_t ids[kPointsOfLane] = {-1, -1, -1, -1};
+  float closest[3 * kPointsOfLane];
+};
+
+/// Which of a lane's points are inside, as bits. By all threads.
 template <Sign kSign>
-__device__ void set_sides(const TreeView& tree, const BandWork& work, const TileSearch& search,
-                          const std::int64_t (&first)[3], const Found (&found)[kPointsOfLane], unsigned within,
-                          TileMemory& memory) {
+__device__ unsigned sides_of(const BandWork& work, const TileSearch& search, std::int64_t i, const LanePoints& points,
+                             TileMemory& memory) {
+  if constexpr (kSign == Sign::winding) {
+    unsigned inside = 0;
 #pragma unroll
-  for (int n = 0; n < kPointsOfLane; ++n) {
-    const int i = TileSearch::index_of(n);
-    bool inside = false;
-    if constexpr (kSign != Sign::winding) {
-      inside = within >> n & 1 && is_inside<kSign>(tree, search.point(n), found[n]);
-    } else if (first[0] + i % 8 < work.tiles.grid.shape[0]) {
-      const std::int64_t line = std::int64_t{work.rows[memory.ticket] - 1} * (kTileSide * kTileSide) + i / 8;
-      inside = is_set(work.bits + line * words_of(work.tiles.grid), first[0] + i % 8);
+    for (int n = 0; n < kPointsOfLane; ++n) {
+      const int at = TileSearch::index_of(n);
+      const std::int64_t line = std::int64_t{work.rows[i] - 1} * (kTileSide * kTileSide) + at / 8,
+                         x = search.first(0) + at % 8;
+      if (x < work.tiles.grid.shape[0])
+        inside |= unsigned{is_set(work.bits + line * words_of(work.tiles.grid), x)} << n;
     }
-    if (inside) set_bit(memory.inside, i);
+    return inside;
+  }
+  if (kSign == Sign::none || !work.rule.spreads) return points.inside;
+  put_bits(memory.inside, points.inside);
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    const int z = lane_id() % kTileSide;
+    const std::uint64_t inside = spread_sides(word_of(memory.mask, z), word_of(memory.inside, z));
+    if (lane_id() < kTileSide) {
+      memory.inside[2 * z] = static_cast<std::uint32_t>(inside);
+      memory.inside[2 * z + 1] = static_cast<std::uint32_t>(inside >> 32);
+    }
   }
   __syncthreads();
-  if (kSign == Sign::winding || !work.rule.spreads || threadIdx.x >= 32) return;
-  const int z = lane_id() % kTileSide;
-  const std::uint64_t inside = spread_sides(memory.mask[z], memory.inside[z]);
-  if (lane_id() < kTileSide) memory.inside[z] = inside;
+  const int first = TileSearch::index_of(0);
+  return memory.inside[first / 32] >> first % 32;
 }
 
-template <Sign kSign>
-__device__ void store_points(const TreeView& tree, const BandWork& work, const TileSearch& search,
-                             const Found (&found)[kPointsOfLane], unsigned within, const TileMemory& memory) {
-  const int first = TileSearch::index_of(0);
-  const std::int64_t at = memory.slot * kTilePoints + first;
-  const auto inside = static_cast<unsigned>(memory.inside[first / 64] >> first % 64);
+/// @param at  place of the first one
+__device__ void store_points(const BandWork& work, const LanePoints& points, unsigned inside, std::int64_t at) {
   double distances[kPointsOfLane];
 #pragma unroll
-  for (int n = 0; n < kPointsOfLane; ++n) distances[n] = within >> n & 1 ? sqrt(found[n].squared) : work.cutoff;
-  if (work.in_double) put_row<double>(work.to.distances, at, distances, kSign == Sign::none ? 0 : inside);
-  else put_row<float>(work.to.distances, at, distances, kSign == Sign::none ? 0 : inside);
+  for (int n = 0; n < kPointsOfLane; ++n) distances[n] = points.within >> n & 1 ? sqrt(points.squares[n]) : work.cutoff;
+  if (work.in_double) put_row<double>(work.to.distances, at, distances, inside);
+  else put_row<float>(work.to.distances, at, distances, inside);
   if (work.to.triangles) {
-    Row<std::int32_t> ids;
+    Row<std::int32_t> row;
 #pragma unroll
-    for (int n = 0; n < kPointsOfLane; ++n) ids.at[n] = within >> n & 1 ? found[n].id : -1;
-    reinterpret_cast<Row<std::int32_t>*>(work.to.triangles)[at / kPointsOfLane] = ids;
+    for (int n = 0; n < kPointsOfLane; ++n) row.at[n] = points.ids[n];
+    reinterpret_cast<Row<std::int32_t>*>(work.to.triangles)[at / kPointsOfLane] = row;
   }
   if (!work.to.closest) return;
-  Row<float> coordinates[3];
 #pragma unroll
-  for (int n = 0; n < kPointsOfLane; ++n) {
-    const float none = __int_as_float(0x7fc00000);  // as the host's
-    const bool is_in = within >> n & 1;
-    Vec3 closest;
-    if (is_in)
-      closest = closest_of(triangle_at(tree.mesh, found[n].place), nearest_at(tree.mesh, found[n], search.point(n)),
-                           search.point(n));
-    coordinates[3 * n / 4].at[3 * n % 4] = is_in ? static_cast<float>(closest.x) : none;
-    coordinates[(3 * n + 1) / 4].at[(3 * n + 1) % 4] = is_in ? static_cast<float>(closest.y) : none;
-    coordinates[(3 * n + 2) / 4].at[(3 * n + 2) % 4] = is_in ? static_cast<float>(closest.z) : none;
+  for (int k = 0; k < 3; ++k) {
+    Row<float> row;
+#pragma unroll
+    for (int n = 0; n < kPointsOfLane; ++n) row.at[n] = points.closest[k * kPointsOfLane + n];
+    reinterpret_cast<Row<float>*>(work.to.closest)[3 * (at / kPointsOfLane) + k] = row;
   }
-#pragma unroll
-  for (int k = 0; k < 3; ++k)
-    reinterpret_cast<Row<float>*>(work.to.closest)[3 * (at / kPointsOfLane) + k] = coordinates[k];
 }
 
 template <Sign kSign>
 __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
     make_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ BandWork work) {
-  __shared__ TileMemory memory;
-  extern __shared__ Node stacks[];
-  if (threadIdx.x < kTileSide) memory.mask[threadIdx.x] = memory.inside[threadIdx.x] = 0;
-  if (threadIdx.x == 0)
-    memory.ticket = static_cast<std::int64_t>(atomicAdd(&work.counts->tickets, 1ull));  // in the order of starting
-  __syncthreads();
-  std::int64_t tile[3], first[3];
-  work.near.place_of(memory.ticket, tile);
-  work.near.first_of(memory.ticket, first);
-  TileSearch search(tree, work.tiles.grid, first, memory, stacks);
-  Found found[kPointsOfLane];
-  search.run(work.rule.within, work.lists[memory.ticket], found);
-  unsigned within = 0;
-  int near = 0;
+  const std::int64_t i = blockIdx.x;
+  const std::int64_t slot = static_cast<std::int64_t>(work.counts->tiles_before) + work.ranks[i] - 1;
+  if (i == work.near.count - 1 && threadIdx.x == 0) work.counts->tiles = static_cast<unsigned long long>(slot + 1);
+  if (!work.stored[i]) return;
+  TileMemory& memory = tile_memory();
+  std::int64_t first[3];
+  work.near.first_of(i, first);
+  TileSearch search(tree, work.tiles.grid, first, memory);
+  LanePoints points;
 #pragma unroll
-  for (int n = 0; n < kPointsOfLane; ++n) {
-    const int i = TileSearch::index_of(n);
-    const bool exists = first[0] + i % 8 < work.tiles.grid.shape[0] &&
-                        first[1] + i / 8 % 8 < work.tiles.grid.shape[1] && first[2] + i / 64 < work.tiles.grid.shape[2];
-    const bool is_in = exists && found[n].squared <= work.largest;
-    within |= static_cast<unsigned>(is_in) << n;
-    near |= exists && found[n].squared <= work.largest_near;
-    if (is_in) set_bit(memory.mask, i);
-  }
-  near = __syncthreads_or(near);
-  const bool is_stored = near || (work.cut && work.cut[work.near.numbers[memory.ticket]]);
-  if (threadIdx.x < 32) {
-    const std::int64_t slot = active_before(work.places, memory.ticket, is_stored);
-    if (threadIdx.x == 0) memory.slot = static_cast<std::int64_t>(work.counts->tiles_before) + slot;
-  }
-  if (!is_stored) return;
-  if constexpr (kSign != Sign::none) set_sides<kSign>(tree, work, search, first, found, within, memory);
+  for (float& x : points.closest) x = __int_as_float(0x7fc00000);  // as the host's
+  search.run(work.rule.within, work.lists[i], [&](int n, std::int64_t place, const Nearest& nearest) {
+    if (!search.exists(n) || !(nearest.squared <= work.largest)) return;
+    points.within |= 1u << n;
+    points.squares[n] = nearest.squared;
+    if constexpr (kSign != Sign::none && kSign != Sign::winding)
+      points.inside |= unsigned{is_inside<kSign>(tree, search.point(n), place, nearest)} << n;
+    if (work.to.triangles) points.ids[n] = tree.mesh.ids[place];
+    if (!work.to.closest) return;
+    const Vec3 closest = closest_of(triangle_at(tree.mesh, place), nearest, search.point(n));
+    points.closest[3 * n] = static_cast<float>(closest.x);
+    points.closest[3 * n + 1] = static_cast<float>(closest.y);
+    points.closest[3 * n + 2] = static_cast<float>(closest.z);
+  });
+  put_bits(memory.mask, points.within);
+  const unsigned inside = sides_of<kSign>(work, search, i, points, memory);
+  store_points(work, points, inside, slot * kTilePoints + TileSearch::index_of(0));
+  if (threadIdx.x == 0)
+    for (int k = 0; k < 3; ++k) work.to.tiles[3 * slot + k] = static_cast<std::int32_t>(first[k] / kTileSide);
   __syncthreads();
-  store_points<kSign>(tree, work, search, found, within, memory);
-  if (threadIdx.x < 3) work.to.tiles[3 * memory.slot + threadIdx.x] = static_cast<std::int32_t>(tile[threadIdx.x]);
   if (threadIdx.x >= 32) return;
-  const std::uint64_t mask = memory.mask[threadIdx.x % kTileSide];
-  if (threadIdx.x < kTileSide) work.to.masks[kTileSide * memory.slot + threadIdx.x] = mask;
+  const std::uint64_t mask = word_of(memory.mask, lane_id() % kTileSide);
+  if (lane_id() < kTileSide) work.to.masks[kTileSide * slot + lane_id()] = mask;
   int active = __popcll(mask);
   for (int step = kTileSide / 2; step > 0; step /= 2) active += __shfl_xor_sync(kAllLanes, active, step, kTileSide);
-  if (threadIdx.x != 0) return;
-  atomicAdd(&work.counts->tiles, 1ull);
-  atomicAdd(&work.counts->points, static_cast<unsigned long long>(active));
+  if (lane_id() == 0) atomicAdd(&work.counts->points, static_cast<unsigned long long>(active));
 }
 
 /// Of a band that is done: what of it is still to be signed.
@@ -340,21 +314,69 @@ AnyConstDeviceView view_of(const T* data, DType dtype, const Shape& shape) {
   return {reinterpret_cast<const std::byte*>(data), dtype, shape};
 }
 
-constexpr std::int64_t kWatchedTiles = 1 << 18;  ///< at a time
+constexpr std::int64_t kWatchedTiles = 1 << 18, kMostTiles = 1 << 22;  ///< at a time
+
+/// What making a piece takes besides its lists.
+class PieceScratch {
+ public:
+  PieceScratch(BandWork& work, std::int64_t count, cudaStream_t stream) : work_(work) {
+    scan(nullptr, count, stream);
+    Scratch sizes(nullptr);
+    place(sizes, count);
+    bytes_ = sizes.bytes();
+  }
+  std::size_t bytes() const { return bytes_; }
+  void place(Scratch& scratch, std::int64_t count) {
+    work_.counts = scratch.take<Counts>(1);
+    work_.stored = scratch.take<std::int32_t>(count);
+    work_.ranks = scratch.take<std::int32_t>(count);
+    work_.open = scratch.take<std::int32_t>(count);
+    temporary_ = scratch.take<std::byte>(static_cast<std::int64_t>(for_scan_));
+  }
+  void rank(std::int64_t count, cudaStream_t stream) { scan(temporary_, count, stream); }
+
+ private:
+  void scan(void* temporary, std::int64_t count, cudaStream_t stream) {
+    check(cub::DeviceScan::InclusiveSum(temporary, for_scan_, work_.stored, work_.ranks, count, stream),
+          "ranking tiles");
+  }
+
+  BandWork& work_;
+  std::size_t bytes_ = 0, for_scan_ = 0;
+  std::byte* temporary_ = nullptr;
+};
 
 /// How many of the near tiles are made at a time.
 /// @param fixed  bytes of scratch that are taken besides
 std::int64_t tiles_at_a_time(const TreeView& tree, const TileGrid& tiles, std::int64_t near, std::size_t fixed,
                              const Execution& execution) {
-  if (is_watched(execution)) near = std::min(near, kWatchedTiles);
-  const std::size_t of_tile = sizeof(TileList) + sizeof(unsigned long long) + RowSides::bytes_of_tile(tree),
+  near = std::min(near, is_watched(execution) ? kWatchedTiles : kMostTiles);
+  const std::size_t of_tile = sizeof(TileList) + 3 * sizeof(std::int32_t) + 1 + RowSides::bytes_of_tile(tree),
                     of_row = RowSides::bytes_of_row(tree, tiles.grid),
                     of_rows = static_cast<std::size_t>(tiles.rows()) * of_row;
-  fixed += std::size_t{1} << 16;  // for what is small
+  fixed += std::size_t{1} << 17;  // for what is small
   // All rows, where there is room for them; else a tile may be the only one of its row.
   const bool has_room = execution.scratch_limit.value_or(SIZE_MAX) / 2 > fixed + of_rows;
   return parts_at_a_time(near, fixed + (has_room ? of_rows : 0), of_tile + (has_room ? 0 : of_row), SIZE_MAX,
                          execution);
+}
+
+/// Makes all tiles of a piece.
+void make_piece(const TreeView& tree, BandWork& work, PieceScratch& scratch, cudaStream_t stream) {
+  const std::int64_t count = work.near.count;
+  auto* const lists = const_cast<TileList*>(work.lists);
+  const unsigned teams = blocks_for(count * kFan, kAnswerBlock);
+  list_triangles<<<teams, kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
+      tree, work.tiles.grid, work.near, work.rule.within, lists, stack_size(tree));
+  check_launch("listing triangles");
+  check(cudaMemsetAsync(&work.counts->open, 0, sizeof work.counts->open, stream), "clearing counts");
+  mark_stored<<<teams, kAnswerBlock, 0, stream>>>(tree, work);
+  check_launch("marking tiles");
+  launch_tiles(settle, std::min<std::int64_t>(count, kTileBlocks * fathom::cuda::multiprocessors()), tree, stream, tree,
+               work);
+  scratch.rank(count, stream);
+  visit_sign(tree.sign,
+             [&]<Sign kSign>(SignTag<kSign>) { launch_tiles(make_tiles<kSign>, count, tree, stream, tree, work); });
 }
 
 /// Makes all tiles that are near, one piece of them after the other. Waits.
@@ -362,11 +384,12 @@ Counts make_pieces(const TreeView& tree, BandWork& work, const NearTiles& near, 
                    const Execution& execution, cudaStream_t stream) {
   Counts found{};
   if (near.count == 0) return found;
-  const DeviceMemory scratch(sizeof(Counts) + static_cast<std::size_t>(piece) * sizeof(unsigned long long), stream),
-      lists(static_cast<std::size_t>(piece) * sizeof(TileList), stream);
-  auto* const counts = work.counts = reinterpret_cast<Counts*>(scratch.data());
-  work.places = reinterpret_cast<unsigned long long*>(counts + 1);
+  PieceScratch arrays(work, piece, stream);
+  const DeviceMemory memory(arrays.bytes(), stream), lists(static_cast<std::size_t>(piece) * sizeof(TileList), stream);
+  Scratch scratch(memory.data());
+  arrays.place(scratch, piece);
   work.lists = reinterpret_cast<const TileList*>(lists.data());
+  check(cudaMemsetAsync(work.counts, 0, sizeof(Counts), stream), "clearing counts");
   for (std::int64_t first = 0; first < near.count; first += piece) {
     stop_if_asked(execution);
     const std::int64_t count = std::min(piece, near.count - first);
@@ -375,28 +398,15 @@ Counts make_pieces(const TreeView& tree, BandWork& work, const NearTiles& near, 
     work.bits = sides.bits();
     work.rows = sides.rows();
     if (first > 0)
-      check(cudaMemcpyAsync(&counts->tiles_before, &counts->tiles, sizeof counts->tiles, cudaMemcpyDeviceToDevice,
-                            stream),
+      check(cudaMemcpyAsync(&work.counts->tiles_before, &work.counts->tiles, sizeof work.counts->tiles,
+                            cudaMemcpyDeviceToDevice, stream),
             "counting tiles");
-    // Tickets and the places behind them begin anew, what is counted of all pieces does not.
-    unsigned long long* const cleared = first > 0 ? &counts->tickets : &counts->tiles_before;
-    check(
-        cudaMemsetAsync(cleared, 0, static_cast<std::size_t>(work.places + count - cleared) * sizeof *cleared, stream),
-        "clearing counts");
-    list_triangles<<<blocks_for(count * kFan, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
-        tree, work.tiles.grid, work.near, work.rule.within, reinterpret_cast<TileList*>(lists.data()),
-        stack_size(tree));
-    check_launch("listing triangles");
-    visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
-      make_tiles<kSign>
-          <<<static_cast<unsigned>(count), kTileBlock, stacks_bytes(tree, kTileBlock), stream>>>(tree, work);
-    });
-    check_launch("making tiles");
+    make_piece(tree, work, arrays, stream);
     if (!is_watched(execution) || first + count == near.count) continue;
     check(cudaStreamSynchronize(stream), "making tiles");
     tell(execution, first + count, near.count);
   }
-  check(cudaMemcpyAsync(&found, counts, sizeof found, cudaMemcpyDeviceToHost, stream), "reading counts");
+  check(cudaMemcpyAsync(&found, work.counts, sizeof found, cudaMemcpyDeviceToHost, stream), "reading counts");
   check(cudaStreamSynchronize(stream), "making tiles");
   tell(execution, near.count, near.count);
   return found;

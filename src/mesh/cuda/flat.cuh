@@ -55,31 +55,41 @@ __device__ inline Affine affine(Vec3 gradient, Vec3 through, double unit) {
           static_cast<float>(-dot(gradient, through) * unit)};
 }
 
+constexpr int kFlatParts = 4;  ///< sides, and the rest
+
+/// One part of it.
 /// @param triangle  with a face
 /// @param features  names of ab, ac, bc, a, b, c
 /// @param unit      1 / radius
-__device__ inline void flatten(const Triangle& triangle, const std::uint32_t* features, Vec3 middle, double unit,
+__device__ inline void flatten(const Triangle& triangle, const std::uint32_t* features, Vec3 middle, double unit, int k,
                                Flat& flat) {
-  const Vec3 a = triangle.a - middle, b = triangle.b - middle;
-  const Vec3 sides[3] = {triangle.b - triangle.a, triangle.a - triangle.c, triangle.c - triangle.b};
-  const Vec3 froms[3] = {a, triangle.c - middle, b};
-  const Vec3 normal = cross(sides[0], triangle.c - triangle.a);
-  const Vec3 upward = sqrt(triangle.per_normal) * normal;
-  flat.height = affine(upward, a, unit);
-  const double per[3] = {triangle.per_ab, triangle.per_ac, triangle.per_bc};
-  for (int k = 0; k < 3; ++k) {
-    const Vec3 way = sqrt(per[k]) * sides[k];
-    flat.along[k] = affine(way, froms[k], unit);
-    flat.outward[k] = affine(cross(way, upward), froms[k], unit);
-    flat.length[k] = static_cast<float>(sqrt(dot(sides[k], sides[k])) * unit);
-    flat.edge[k] = features[k];
+  const Vec3 ab = triangle.b - triangle.a;
+  const Vec3 upward = sqrt(triangle.per_normal) * cross(ab, triangle.c - triangle.a);
+  if (k == 3) {
+    flat.height = affine(upward, triangle.a - middle, unit);
+    flat.from[0] = features[3];
+    flat.from[1] = features[5];
+    flat.from[2] = features[4];
+    // The sine of a corner is at least twice the area over the square of the longest side.
+    const double shortest_per = fmin(fmin(triangle.per_ab, triangle.per_ac), triangle.per_bc);
+    flat.always = triangle.per_normal * 0x1p-20 <= shortest_per * shortest_per ? 0 : kAllSides;
+    return;
   }
-  flat.from[0] = features[3];
-  flat.from[1] = features[5];
-  flat.from[2] = features[4];
-  // The sine of a corner is at least twice the area over the square of the longest side.
-  const double shortest_per = fmin(fmin(per[0], per[1]), per[2]);
-  flat.always = triangle.per_normal * 0x1p-20 <= shortest_per * shortest_per ? 0 : kAllSides;
+  const Vec3 side = k == 0   ? ab
+                    : k == 1 ? triangle.a - triangle.c
+                             : triangle.c - triangle.b,
+             from = (k == 0   ? triangle.a
+                     : k == 1 ? triangle.c
+                              : triangle.b) -
+                    middle,
+             way = sqrt(k == 0   ? triangle.per_ab
+                        : k == 1 ? triangle.per_ac
+                                 : triangle.per_bc) *
+                   side;
+  flat.along[k] = affine(way, from, unit);
+  flat.outward[k] = affine(cross(way, upward), from, unit);
+  flat.length[k] = static_cast<float>(sqrt(dot(side, side)) * unit);
+  flat.edge[k] = features[k];
 }
 
 /// The nearest part of a triangle.

@@ -25,11 +25,15 @@ __device__ inline Found answer_own(Team& team, const Question& own, std::int64_t
   return found;
 }
 
-/// Whether a point is inside, of which the nearest triangle is known.
+/// Whether a point is inside, of which the nearest triangle is known, and where it is nearest.
+template <Sign kSign>
+__device__ bool is_inside(const TreeView& tree, Vec3 point, std::int64_t place, const Nearest& nearest) {
+  if constexpr (kSign == Sign::pseudonormal) return is_behind(tree.mesh, place, nearest);
+  else return is_inside(SignTag<kSign>(), tree, point, place);
+}
 template <Sign kSign>
 __device__ bool is_inside(const TreeView& tree, Vec3 point, const Found& found) {
-  if constexpr (kSign == Sign::pseudonormal)
-    return is_behind(tree.mesh, found.place, nearest_at(tree.mesh, found, point));
+  if constexpr (kSign == Sign::pseudonormal) return is_behind(tree.mesh, found.place, point);
   else return is_inside(SignTag<kSign>(), tree, point, found.place);
 }
 

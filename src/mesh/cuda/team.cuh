@@ -52,7 +52,6 @@ struct All {
 struct Found {
   double squared = std::numeric_limits<double>::infinity();
   std::int32_t id = std::numeric_limits<std::int32_t>::max();
-  Part part = Part::unknown;  ///< of it that is nearest
   std::int64_t place = -1;
 
   __device__ bool yields_to(double other, std::int32_t other_id) const {
@@ -60,10 +59,10 @@ struct Found {
   }
 };
 
-__device__ inline Nearest nearest_at(const MeshView& mesh, const Found& found, Vec3 point) {
-  const Triangle triangle = triangle_at(mesh, found.place);
-  return found.part == Part::unknown ? nearest_of(triangle, point)
-                                     : nearest_of(triangle, mesh.normals[found.place], found.part, point);
+/// @param part  of the triangle at the place that is nearest, or unknown
+__device__ inline Nearest nearest_at(const MeshView& mesh, std::int64_t place, Part part, Vec3 point) {
+  const Triangle triangle = triangle_at(mesh, place);
+  return part == Part::unknown ? nearest_of(triangle, point) : nearest_of(triangle, mesh.normals[place], part, point);
 }
 
 class Team {
@@ -205,7 +204,7 @@ class Team {
       id = other_id;
       place = other_place;
     }
-    best = {squared, id, Part::unknown, place};
+    best = {squared, id, place};
     reach_ = reach_of(squared, tree_.longest_squared);
   }
 

@@ -10,6 +10,10 @@
 // Source: as mesh/cpu/tile.cpp, with larger cubes.
 #pragma once
 
+#include <cstddef>
+#include <type_traits>
+
+#include "core/cuda/early_launch.cuh"
 #include "mesh/cuda/flat.cuh"
 #include "mesh/cuda/near_tiles.h"
 #include "mesh/cuda/questions.cuh"
@@ -20,7 +24,7 @@ constexpr int kTileBlock = 128;  ///< threads
 constexpr int kTileBlocks = 4;   ///< of a multiprocessor
 constexpr int kTileWarps = kTileBlock / 32;
 constexpr int kPointsOfLane = kTilePoints / kTileBlock;
-constexpr int kMostListed = 256;
+constexpr int kMostListed = 256, kListedStep = 256;
 
 /// The triangles that may be nearest to a tile's points.
 struct TileList {
@@ -29,17 +33,32 @@ struct TileList {
   std::uint32_t places[kMostListed];  ///< in the tree
 };
 
-/// Shared memory of a block, with the stacks of its teams behind it.
+/// Shared memory of a block that searches a tile; the stacks of its teams lie behind it.
 struct TileMemory {
   Flat flats[kMostListed];
-  std::uint16_t listed[kTileWarps][kMostListed];  ///< of each brick: triangle + 256 · its sides that may matter
+  std::uint16_t listed[kTileWarps][kMostListed];  ///< of each brick: triangle + kListedStep · its sides that may matter
   int counts[kTileWarps];                         ///< of them
   std::uint16_t queue[kTilePoints];               ///< points that float64 has to decide
   int queued;
-  Found decided[kTileBlock];                         ///< some of them
-  std::uint64_t mask[kTileSide], inside[kTileSide];  ///< of a band's tile
-  std::int64_t ticket, slot;
+  std::uint32_t decided[kTileBlock];                         ///< names of what is nearest to some of them
+  std::uint32_t mask[2 * kTileSide], inside[2 * kTileSide];  ///< of a band's tile: bits of its points
+
+  __device__ Node* stacks() { return reinterpret_cast<Node*>(this + 1); }
 };
+
+__device__ inline TileMemory& tile_memory() {
+  extern __shared__ __align__(16) std::byte shared[];
+  return *reinterpret_cast<TileMemory*>(shared);
+}
+
+/// Launches a kernel of a block for each tile, which has tile_memory().
+template <class... Parameters>
+void launch_tiles(void (*kernel)(Parameters...), std::int64_t tiles, const TreeView& tree, cudaStream_t stream,
+                  const std::type_identity_t<Parameters>&... arguments) {
+  fathom::cuda::allow_memory(kernel);
+  fathom::cuda::launch(kernel, static_cast<unsigned>(tiles), kTileBlock,
+                       sizeof(TileMemory) + stacks_bytes(tree, kTileBlock), stream, false, arguments...);
+}
 
 /// A box about points of a lattice, as seen from its middle.
 struct Ball {
@@ -110,7 +129,8 @@ __global__ void __launch_bounds__(kAnswerBlock)
     const Found found = team.nearest(ball.middle, -1);
     const double distance = sqrt(found.squared);
     limit = distance + 2 * ball.radius;
-    const Rivals rivals(ball, distance, nearest_at(tree.mesh, found, ball.middle).way, tree.longest_squared);
+    const Nearest nearest = nearest_of(triangle_at(tree.mesh, found.place), ball.middle);
+    const Rivals rivals(ball, distance, nearest.way, tree.longest_squared);
     count = team.gather(ball.middle, reach_of(limit * limit, tree.longest_squared), places, kMostListed, rivals);
   } else {
     const double reach = reach_of(limit * limit, tree.longest_squared);
@@ -123,18 +143,28 @@ __global__ void __launch_bounds__(kAnswerBlock)
   lists[tile].count = count;
 }
 
+/// Where a point is nearest.
+struct NearestPart {
+  std::uint32_t place = kNoName;  ///< of a triangle in the tree; kNoName: none
+  Part part = Part::unknown;
+};
+
 class TileSearch {
  public:
-  /// @param first   point of the tile
-  /// @param stacks  of the block's teams
-  __device__ TileSearch(const TreeView& tree, const Grid& grid, const std::int64_t (&first)[3], TileMemory& memory,
-                        Node* stacks)
-      : tree_(tree), grid_(grid), first_(first), memory_(memory), stacks_(stacks) {
+  /// @param first  point of the tile
+  __device__ TileSearch(const TreeView& tree, const Grid& grid, const std::int64_t (&first)[3], TileMemory& memory)
+      : tree_(tree), grid_(grid), first_(first), memory_(memory) {
     tile_ = ball_about(grid, first, {kTileSide, kTileSide, kTileSide});
   }
 
   /// A lane's points are a row of four.
   __device__ Vec3 point(int n) const { return point_at(index_of(n)); }
+  __device__ bool exists(int n) const {
+    const int i = index_of(n);
+    return first_[0] + i % 8 < grid_.shape[0] && first_[1] + i / 8 % 8 < grid_.shape[1] &&
+           first_[2] + i / 64 < grid_.shape[2];
+  }
+  __device__ std::int64_t first(int axis) const { return first_[axis]; }
   /// Number of such a point in the tile.
   static __device__ int index_of(int n) {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = fathom::cuda::lane_id();
@@ -142,10 +172,12 @@ class TileSearch {
     return x + kTileSide * (y + kTileSide * z);
   }
 
-  /// By all threads.
+  /// By all threads: calls take(n, place, nearest) for the lane's points, with the place of the nearest
+  /// triangle; but for those of which it is plain that they are farther than the cutoff.
   /// @param cutoff  beyond which triangles do not matter
-  /// @param found   of the lane's points; farther than the cutoff or nothing, where that is so
-  __device__ void run(double cutoff, const TileList& list, Found (&found)[kPointsOfLane]) {
+  template <class Take>
+  __device__ void run(double cutoff, const TileList& list, const Take& take) {
+    NearestPart nearest[kPointsOfLane];
     const double unit = 1 / tile_.radius, extent = (list.limit + sqrt(tree_.longest_squared)) * unit + 3;  // R + 3
     if (tree_.mesh.features && list.count <= kMostListed && extent < kMostFlat && flatten_all(list, unit)) {
       unit_ = unit;
@@ -153,10 +185,14 @@ class TileSearch {
       margin_ = kMargin * static_cast<float>(extent);
       part_margin_ = kPartMargin * static_cast<float>(extent);
       list_brick(list.count);
-      measure(found);
+      measure(nearest);
     } else {
-      search(found);
+      search(nearest);
     }
+#pragma unroll
+    for (int n = 0; n < kPointsOfLane; ++n)
+      if (nearest[n].place != kNoName)
+        take(n, std::int64_t{nearest[n].place}, nearest_at(tree_.mesh, nearest[n].place, nearest[n].part, point(n)));
   }
 
  private:
@@ -168,12 +204,13 @@ class TileSearch {
   __device__ bool flatten_all(const TileList& list, double unit) {
     bool flat = true;
     if (threadIdx.x == 0) memory_.queued = 0;
-    for (int i = static_cast<int>(threadIdx.x); i < list.count; i += kTileBlock) {
-      const std::uint32_t place = list.places[i];
+    for (int i = static_cast<int>(threadIdx.x); i < kFlatParts * list.count; i += kTileBlock) {
+      const std::uint32_t place = list.places[i / kFlatParts];
       const Triangle triangle = triangle_at(tree_.mesh, place);
-      memory_.flats[i].place = place;
+      Flat& to = memory_.flats[i / kFlatParts];
+      if (i % kFlatParts == 0) to.place = place;
       if (triangle.per_normal > 0)
-        flatten(triangle, tree_.mesh.features + 6 * std::int64_t{place}, tile_.middle, unit, memory_.flats[i]);
+        flatten(triangle, tree_.mesh.features + 6 * std::int64_t{place}, tile_.middle, unit, i % kFlatParts, to);
       else flat = false;
     }
     return __syncthreads_and(flat);
@@ -192,6 +229,7 @@ class TileSearch {
     unsigned sides = 0;  // three bits a part
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
+      if (part * 32 >= count) break;
       lows[part] = INFINITY;
       const int i = part * 32 + lane;
       if (i >= count) continue;
@@ -217,11 +255,12 @@ class TileSearch {
     int listed = 0;
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
+      if (part * 32 >= count) break;
       const bool wanted = lows[part] <= reach;  // of no triangle it is inf, and so is the reach if there is none
       const unsigned all = __ballot_sync(fathom::cuda::kAllLanes, wanted && part * 32 + lane < count);
       if (wanted && part * 32 + lane < count)
         memory_.listed[warp][listed + __popc(all & ((1u << lane) - 1))] =
-            static_cast<std::uint16_t>(part * 32 + lane | (sides >> 3 * part & kAllSides) << 8);
+            static_cast<std::uint16_t>(part * 32 + lane + kListedStep * (sides >> 3 * part & kAllSides));
       listed += __popc(all);
     }
     if (lane == 0) memory_.counts[warp] = listed;
@@ -229,7 +268,7 @@ class TileSearch {
   }
 
   /// The lane's points.
-  __device__ void measure(Found (&found)[kPointsOfLane]) {
+  __device__ void measure(NearestPart (&nearest)[kPointsOfLane]) {
     const int warp = static_cast<int>(threadIdx.x) / 32, count = memory_.counts[warp];
     float x[kPointsOfLane];
     const Local row = local(point(0));
@@ -241,19 +280,15 @@ class TileSearch {
     }
     for (int i = 0; i < count; ++i) {
       const unsigned listed = memory_.listed[warp][i];
-      meet(memory_.flats[listed % kMostListed], listed / kMostListed, x, row.y, row.z, part_margin_, parts);
+      meet(memory_.flats[listed % kListedStep], listed / kListedStep, x, row.y, row.z, part_margin_, parts);
     }
     int waiting[kPointsOfLane];
 #pragma unroll
     for (int n = 0; n < kPointsOfLane; ++n) {
       waiting[n] = -1;
-      found[n] = Found();
-      if (!(parts[n].squared <= squared_reach(INFINITY))) continue;  // it is beyond the cutoff
-      if (parts[n].name != kNoName && parts[n].other > squared_reach(parts[n].squared)) {
-        const std::int64_t place = parts[n].name / 8;
-        found[n] = {0, tree_.mesh.ids[place], static_cast<Part>(parts[n].name % 8), place};
-        found[n].squared = nearest_at(tree_.mesh, found[n], point(n)).squared;
-      } else {
+      if (!(parts[n].squared <= squared_reach(INFINITY))) {
+        parts[n].name = kNoName;  // it is beyond the cutoff
+      } else if (parts[n].name == kNoName || !(parts[n].other > squared_reach(parts[n].squared))) {
         waiting[n] = atomicAdd(&memory_.queued, 1);
         memory_.queue[waiting[n]] = static_cast<std::uint16_t>(index_of(n));
       }
@@ -265,32 +300,38 @@ class TileSearch {
       __syncthreads();
 #pragma unroll
       for (int n = 0; n < kPointsOfLane; ++n)
-        if (waiting[n] >= first && waiting[n] < first + kTileBlock) found[n] = memory_.decided[waiting[n] - first];
+        if (waiting[n] >= first && waiting[n] < first + kTileBlock) parts[n].name = memory_.decided[waiting[n] - first];
       __syncthreads();
     }
+#pragma unroll
+    for (int n = 0; n < kPointsOfLane; ++n)
+      if (parts[n].name != kNoName) nearest[n] = {parts[n].name / 8, static_cast<Part>(parts[n].name % 8)};
   }
 
-  /// A point of the tile, by itself.
-  __device__ Found decide(int i) const {
+  /// The name of what is nearest to a point of the tile.
+  __device__ std::uint32_t decide(int i) const {
     const int warp = i / 32 % 2 + i / 256 * 2, count = memory_.counts[warp];
     const Vec3 at = point_at(i);
     const Local there = local(at);
     const auto squared_of = [&](int k) {
-      const Flat& flat = memory_.flats[memory_.listed[warp][k] % kMostListed];
+      const Flat& flat = memory_.flats[memory_.listed[warp][k] % kListedStep];
       return squared_to(flat, there.x, there.y, there.z, part_margin_);
     };
     float least = INFINITY;
     for (int k = 0; k < count; ++k) least = fminf(least, squared_of(k));
     const float reach = squared_reach(least);
     Found found;
+    auto part = Part::unknown;
     for (int k = 0; k < count; ++k) {
       if (!(squared_of(k) <= reach)) continue;
-      const std::int64_t place = memory_.flats[memory_.listed[warp][k] % kMostListed].place;
+      const std::int64_t place = memory_.flats[memory_.listed[warp][k] % kListedStep].place;
       const Nearest nearest = nearest_of(triangle_at(tree_.mesh, place), at);
       const std::int32_t id = tree_.mesh.ids[place];
-      if (found.yields_to(nearest.squared, id)) found = {nearest.squared, id, nearest.part, place};
+      if (!found.yields_to(nearest.squared, id)) continue;
+      found = {nearest.squared, id, place};
+      part = nearest.part;
     }
-    return found;
+    return 8 * static_cast<std::uint32_t>(found.place) + static_cast<std::uint32_t>(part);
   }
 
   /// A point about the tile's middle, in units of its radius.
@@ -311,18 +352,22 @@ class TileSearch {
   }
 
   /// Each point by a team.
-  __device__ void search(Found (&found)[kPointsOfLane]) {
-    Team team(tree_, stacks_, stack_size(tree_));
+  __device__ void search(NearestPart (&nearest)[kPointsOfLane]) {
+    Team team(tree_, memory_.stacks(), stack_size(tree_));
     std::int64_t near = 0;
+#pragma unroll 1
+    for (int n = 0; n < kPointsOfLane; ++n) {
+      const Found found = answer_own(team, {true, point(n)}, near);
 #pragma unroll
-    for (int n = 0; n < kPointsOfLane; ++n) found[n] = answer_own(team, {true, point(n)}, near);
+      for (int k = 0; k < kPointsOfLane; ++k)  // so that the array stays in registers
+        if (k == n) nearest[k].place = static_cast<std::uint32_t>(found.place);
+    }
   }
 
   const TreeView& tree_;
   const Grid& grid_;
   const std::int64_t (&first_)[3];
   TileMemory& memory_;
-  Node* const stacks_;
   Ball tile_;
   double unit_ = 0;
   float far_ = 0, margin_ = 0, part_margin_ = 0;

@@ -6,7 +6,7 @@
 namespace fathom::stream::cuda {
 
 struct NearDistance {
-  static constexpr int kMostReach = 173;  ///< whose square, and that of seven more, are below 2¹⁵
+  static constexpr int kMostReach = 172;  ///< the square of seven more is below 2¹⁵
 
   int reach = 0;            ///< pixels
   std::uint32_t limit = 0;  ///< largest square that is within the bound
@@ -19,6 +19,6 @@ bool fits_block(int reach);
 std::size_t near_scratch_bytes(Size part, int reach);
 /// @param mask  what the part needs of it; beyond it there is no site
 /// @param scratch  near_scratch_bytes(), aligned to 4
-void find_near(const Patch& mask, const NearDistance& how, std::byte* scratch, const Patch& to, cudaStream_t stream);
+void find_near(const Patch& mask, NearDistance how, std::byte* scratch, const Patch& to, cudaStream_t stream);
 
 }  // namespace fathom::stream::cuda

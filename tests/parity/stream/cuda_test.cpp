@@ -123,7 +123,7 @@ TEST_F(StreamOnDevice, Distances) {
     for (const double share : {0.0, 0.001, 0.03, 0.5, 1.0}) {
       const NodeRef noise = stream::noise(5, {150, 300, DType::float32, {size, ""}}),
                     mask = stream::threshold(noise, 1 - share);
-      for (const double steps : {0.5, 3.0, 15.0, 31.0, 32.0, 33.5, 100.0, 173.0, 300.0}) {
+      for (const double steps : {0.5, 3.0, 15.0, 31.0, 32.0, 33.5, 100.0, 172.0, 173.0, 300.0}) {
         if (!some.is_next()) continue;
         stream::DistanceOptions options{steps * size};
         options.to_zero = below(random, 2) == 0;
@@ -135,6 +135,17 @@ TEST_F(StreamOnDevice, Distances) {
         if (HasFatalFailure()) return;
       }
       if (some.is_next()) expect_same(stream::exact_distance(mask, share > 0.1), random);
+    }
+}
+
+/// Masks whose rows are long enough to be read by whole words.
+TEST_F(StreamOnDevice, DistancesOfWideMasks) {
+  Random random(1);
+  for (const DType dtype : {DType::uint8, DType::uint16, DType::float32})
+    for (const double steps : {2.0, 15.0, 172.0}) {
+      const NodeRef mask = stream::math("a > 0.9985", {{stream::noise(5, {21, 2688, DType::float32})}}, dtype);
+      expect_same(stream::distance(mask, {steps, below(random, 2) == 0}), random);
+      if (HasFatalFailure()) return;
     }
 }
 

@@ -52,7 +52,7 @@ bool PlaneKernels<kWriting, kSpaced, V>::solve_far_at_once(const Plane& plane, c
         sizeof(FarMemory) + memory > fathom::cuda::block_memory())
       return false;
     auto* kernel = cuda::solve_far_at_once<kFarWriting<kWriting>, kFarSpaced<kSpaced>, V>;
-    allow_memory(kernel);
+    fathom::cuda::allow_memory(kernel);
     launch_in_turn(kernel, static_cast<unsigned>(tiles), kFarBlock, memory, stream, plane, emitter);
     return true;
   }

@@ -1,0 +1,101 @@
+#include "morphology.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "fathom/apps/morphology.h"
+#include "options.h"
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr const char* kExamples = R"(Operations, of an object X and a ball of the radius:
+  erosion        what is farther than the radius from all else
+  dilation       what is no farther than the radius from X
+  opening        the dilation of the erosion: what balls inside X cover
+  closing        the erosion of the dilation: what no ball outside of X reaches
+  gradient       the dilation without the erosion
+  white-top-hat  X without its opening
+  black-top-hat  the closing without X
+  remove-thin    X without the parts thinner than --thickness
+  fill-thin      X and the gaps thinner than --thickness
+
+Examples:
+  fathom morphology closing mask.png -o closed.png --radius 5
+      holes and gaps that a ball of radius 5 does not enter are filled
+  fathom morphology opening scan.nii.gz -o vessels.nii.gz --threshold 1200 --radius 0.8
+      what is at least so dense, without what is narrower than 1.6 mm, in the file's own spacing
+  fathom morphology dilation cells.tif -o grown.tif --labels --radius 4
+      each label by itself; where two would cover an element the nearer does, then the lower
+  fathom morphology remove-thin walls.npy -o thick.npy --thickness 3
+
+Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
+
+apps::MorphologyOptions options_of(const MorphologyArguments& a) {
+  apps::MorphologyOptions options;
+  options.operation = parse_morphology(a.operation);
+  options.border = parse_morphology_border(a.border);
+  options.labels = a.labels;
+  const bool thin = a.operation.ends_with("-thin");
+  const std::string& size = thin ? a.thickness : a.radius;
+  if (size.empty() || !(thin ? a.radius : a.thickness).empty())
+    throw InvalidArgument(fmt::format("{} takes {}, and not {}", a.operation, thin ? "--thickness" : "--radius",
+                                      thin ? "--radius" : "--thickness"));
+  options.size = parse_at_least_zero(thin ? "--thickness" : "--radius", size);
+  return options;
+}
+
+}  // namespace
+
+Work declare_morphology(CLI::App* verb) {
+  const auto arguments = std::make_shared<MorphologyArguments>();
+  MorphologyArguments& a = *arguments;
+  verb->footer(kExamples);
+  verb->add_option("OP", a.operation, "The operation: see below")->required();
+  declare_image(verb, "MASK", "Mask, or labels", "the result", a.common);
+  verb->add_option("--radius", a.radius, "Of the ball, in units of the spacing");
+  verb->add_option("--thickness", a.thickness, "Of remove-thin and fill-thin, instead of a radius");
+  verb->add_option("--border", a.border,
+                   "What lies outside: ignore (nothing, default), pad (background into which closings may grow) or "
+                   "background (for erosions)");
+  verb->add_flag("--labels", a.labels, "Elements are labels, of which each is done by itself; 0 is background");
+  declare_threshold(verb, a.common);
+  declare_work(verb, a.common);
+  return [arguments] { return run_morphology(*arguments); };
+}
+
+int run_morphology(const MorphologyArguments& a) {
+  apps::MorphologyOptions options = options_of(a);
+  if (a.labels && !a.common.threshold.empty())
+    throw InvalidArgument("--threshold makes a mask, which has no labels; leave out --labels");
+  Operation work("morphology", a.common, colours_of(a.common));
+  if (a.labels) work.refuse_colours();
+  options.spacing = work.spacing();
+  options.batch_axes = work.input().batch_axes;
+  options.execution = work.execution();
+  const DType dtype = a.labels ? work.input().info.dtype : DType::boolean;
+  work.add({"-o", a.common.output, a.operation, dtype, work.input().shape(), true, a.labels});
+  work.settings = {{"operation", a.operation},
+                   {a.operation.ends_with("-thin") ? "thickness" : "radius", json_number(options.size)},
+                   {"border", a.border},
+                   {"labels", a.labels}};
+  const AnyConstView unread = work.unread_object(a.labels);
+  work.fit(apps::morphology_scratch_bytes(unread, options), apps::least_morphology_scratch_bytes(unread, options));
+  if (a.common.plan) return work.print_plan();
+
+  const Arranged object = work.read_object();
+  Array result(dtype, work.input().shape());
+  work.begin("computing");
+  options.execution = work.execution();
+  const apps::MorphologyReport report = apps::morphology(object.view, options, result.view());
+  const auto count = [](const AnyConstView& view) { return grid::count_sites(view, {grid::Sites::Rule::nonzero, 0}); };
+  const std::int64_t before = count(object.view), after = count(std::as_const(result).view());
+  work.output(0).detail = fmt::format(", {} of {} elements, {} before", after, result.size(), before);
+  work.write({std::as_const(result).view()});
+  return work.print(report, {{"elements", {{"before", before}, {"after", after}}}});
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,72 @@
+// What every operation refuses alike.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "fathom/core/error.h"
+#include "fathom/core/execution.h"
+#include "fathom/core/view.h"
+
+namespace fathom::apps {
+
+/// @param what  the operation's name: "morphology"
+/// @throws InvalidArgument there are no kernels yet; or threads below 0
+inline void check_execution(const Execution& execution, const std::string& what) {
+  if (execution.backend == Backend::cuda) throw InvalidArgument(what + " has no CUDA backend; use auto or cpu");
+  if (execution.threads < 0)
+    throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
+                          "; give 1 or more, or 0 for all processors");
+}
+
+/// @throws InvalidArgument no axis of space is left
+inline void check_batch(const AnyConstView& input, int batch_axes) {
+  if (batch_axes < 0 || batch_axes >= input.rank())
+    throw InvalidArgument(std::to_string(batch_axes) + " batch axes of an array with " + std::to_string(input.rank()) +
+                          " axes; give 0 or more, and fewer than it has");
+}
+
+/// The threads that a call may use.
+inline int threads_of(const Execution& execution) {
+  return execution.threads > 0 ? execution.threads : available_threads();
+}
+
+/// Whether two views have memory in common, taking each for all bytes between its first and its last; not where it is
+/// missing.
+inline bool overlap(const AnyConstView& a, const AnyConstView& b) {
+  const auto bytes = [](const AnyConstView& view) {
+    std::int64_t low = 0, high = 1;
+    for (int axis = 0; axis < view.rank(); ++axis) {
+      const std::int64_t span = (view.shape()[axis] - 1) * view.strides()[axis];
+      (span < 0 ? low : high) += span;
+    }
+    const auto size = static_cast<std::int64_t>(size_of(view.dtype()));
+    return std::pair(view.data() + low * size, view.data() + high * size);
+  };
+  if (!a.data() || !b.data() || element_count(a.shape()) == 0 || element_count(b.shape()) == 0) return false;
+  const auto [first, last] = bytes(a);
+  const auto [begin, end] = bytes(b);
+  return first < end && begin < last;
+}
+
+/// @throws InvalidArgument the output is missing, or of another shape, or overlaps the input
+inline void check_output(const AnyConstView& input, const AnyView& output, const std::string& name) {
+  if (!output.present()) throw InvalidArgument("no " + name + " was given");
+  if (!(output.shape() == input.shape()))
+    throw InvalidArgument("the " + name + " has the shape " + to_string(output.shape()) + "; it must have " +
+                          to_string(input.shape()) + ", as the input");
+  if (overlap(input, output))
+    throw InvalidArgument("the " + name + " shares memory with the input; give one of its own");
+}
+
+/// The share `step` of `steps` of a call's work, as the progress of one of its parts.
+inline Execution part_of(const Execution& execution, double step, double steps) {
+  Execution part = execution;
+  if (execution.progress)
+    part.progress = [tell = execution.progress, step, steps](double share) { tell((step + share) / steps); };
+  return part;
+}
+
+}  // namespace fathom::apps
