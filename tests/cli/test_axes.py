@@ -108,10 +108,10 @@ def test_threshold_and_picture(bar):
 
 def test_plan(bar):
     before = bar.files()
-    text = bar.ok("medial-axis", "bar.npy", "-o", "axis.npy", "--gamma", "2", "--threads", "1", "--plan")
+    text = bar.ok("medial-axis", "bar.npy", "-o", "axis.npy", "--gamma", "2.5", "--threads", "1", "--plan")
     lines = text.splitlines()
     assert lines[0] == "read     bar.npy: npy, uint8, 7 × 12"
-    assert lines[1:4] == ["pruning  constant", "gamma    2.0", "ties     both"]
+    assert lines[1:4] == ["pruning  constant", "gamma    2.5", "ties     both"]
     assert lines[4] == "write    axis.npy: medial axis, npy, bool, 7 × 12"
     assert lines[5].startswith("memory ")
     plan = json.loads(bar.ok("thickness", "bar.npy", "-o", "t.npy", "--plan", "--json"))
