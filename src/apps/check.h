@@ -12,13 +12,22 @@
 
 namespace fathom::apps {
 
+/// How many threads a call may use, which runs on the CPU alone.
 /// @param what  the operation's name: "morphology"
-/// @throws InvalidArgument there are no kernels yet; or threads below 0
-inline void check_execution(const Execution& execution, const std::string& what) {
+/// @throws InvalidArgument the backend is CUDA | a negative number
+inline int host_threads(const Execution& execution, const std::string& what) {
   if (execution.backend == Backend::cuda) throw InvalidArgument(what + " has no CUDA backend; use auto or cpu");
   if (execution.threads < 0)
     throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
                           "; give 1 or more, or 0 for all processors");
+  return execution.threads > 0 ? execution.threads : available_threads();
+}
+
+/// @throws InvalidArgument the scratch limit is less than what works
+inline void check_scratch(const Execution& execution, std::size_t needed) {
+  if (execution.scratch_limit && needed > *execution.scratch_limit)
+    throw InvalidArgument("the scratch limit of " + std::to_string(*execution.scratch_limit) +
+                          " bytes is too small; what works here is " + std::to_string(needed) + " bytes");
 }
 
 /// @throws InvalidArgument no axis of space is left
@@ -26,11 +35,6 @@ inline void check_batch(const AnyConstView& input, int batch_axes) {
   if (batch_axes < 0 || batch_axes >= input.rank())
     throw InvalidArgument(std::to_string(batch_axes) + " batch axes of an array with " + std::to_string(input.rank()) +
                           " axes; give 0 or more, and fewer than it has");
-}
-
-/// The threads that a call may use.
-inline int threads_of(const Execution& execution) {
-  return execution.threads > 0 ? execution.threads : available_threads();
 }
 
 /// Whether two views have memory in common, taking each for all bytes between its first and its last; not where it is

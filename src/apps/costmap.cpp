@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/host_call.h"
+#include "apps/check.h"
 #include "apps/row_access.h"
 #include "core/parallel.h"
 #include "core/text.h"

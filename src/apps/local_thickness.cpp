@@ -3,7 +3,7 @@
 
 #include "apps/cpu/balls.h"
 #include "apps/cpu/thickness.h"
-#include "apps/host_call.h"
+#include "apps/check.h"
 #include "apps/images.h"
 #include "fathom/core/array.h"
 #include "fathom/core/error.h"

@@ -8,7 +8,7 @@
 #include "apps/cpu/axis.h"
 #include "apps/cpu/axis_balls.h"
 #include "apps/cpu/balls.h"
-#include "apps/host_call.h"
+#include "apps/check.h"
 #include "apps/images.h"
 #include "fathom/core/array.h"
 #include "fathom/core/error.h"

@@ -107,9 +107,8 @@ Morphology::Morphology(const AnyConstView& input, const MorphologyOptions& optio
       shape_(input.shape()),
       dtype_(input.dtype()),
       base_(base_of(options.operation)),
-      crew_{options.execution, threads_of(options.execution)},
+      crew_{options.execution, host_threads(options.execution, "morphology")},
       passes_(options.execution, options.spacing, reach_of(options)) {
-  check_execution(options.execution, "morphology");
   if (!(options.size >= 0))
     throw InvalidArgument(std::string(is_thin(options.operation) ? "the thickness" : "the radius") + " is " +
                           std::to_string(options.size) + "; it must be 0 or more");

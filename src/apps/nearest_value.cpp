@@ -24,12 +24,14 @@ void check_view(const AnyConstView& input, const AnyView& view, const std::strin
                           std::string(name_of(dtype)));
 }
 
+constexpr const char* kName = "the nearest site's value";
+
 int space_rank(const AnyConstView& input, const grid::DistanceOptions& options) {
   return input.rank() - options.batch_axes;
 }
 
 void check(const AnyConstView& input, const grid::DistanceOptions& options, const NearestValueOutputs& outputs) {
-  check_execution(options.execution, "the nearest site's value");
+  host_threads(options.execution, kName);
   check_batch(input, options.batch_axes);
   if (options.sites.rule == grid::Sites::Rule::labels)
     throw InvalidArgument("the sites are another label's elements, whose values mean nothing; choose another rule");
@@ -123,7 +125,7 @@ NearestValueReport nearest_values(const AnyConstView& input, const grid::Distanc
   const grid::DistanceReport done = grid::distance_transform(input, own, asked(outputs, nearest.view()));
   if (element_count(input.shape()) > 0 && most.indices > 0)
     each_image(input, std::as_const(nearest).view(), outputs, options, options.batch_axes,
-               threads_of(options.execution));
+               host_threads(options.execution, kName));
   if (options.execution.progress) options.execution.progress(1);
   return {Backend::cpu, done.instruction_set, done.threads, most.indices + done.scratch_bytes, {}};
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/host_call.h"
+#include "apps/check.h"
 #include "apps/outline.h"
 #include "apps/row_access.h"
 #include "core/parallel.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apps/cpu/lloyd.h"
-#include "apps/host_call.h"
+#include "apps/check.h"
 #include "apps/sampler.h"
 #include "apps/weights.h"
 #include "core/hilbert.hd.h"

@@ -8,7 +8,7 @@
 
 #include "apps/cpu/lloyd.h"
 #include "apps/cpu/regions.h"
-#include "apps/host_call.h"
+#include "apps/check.h"
 #include "apps/weights.h"
 #include "core/text.h"
 #include "fathom/core/error.h"

@@ -128,12 +128,12 @@ def test_plan(bar):
          "--pruning takes constant, linear or square-root, not 'cubic'"),
         (["medial-axis", "bar.npy", "-o", "a.npy", "--ties", "none"], "--ties takes both or thin, not 'none'"),
         (["medial-axis", "bar.npy", "-o", "a.npy", "--backend", "cuda"],
-         "the medial axis has no backend cuda yet; use auto or cpu"),
+         "the medial axis has no CUDA backend; use auto or cpu"),
         (["thickness", "bar.npy"], "no output was asked for; give -o FILE or --distribution FILE"),
         (["thickness", "bar.npy", "-o", "t.npy", "--dtype", "int8"],
          "--dtype of distances is float32 or float64, not 'int8'"),
         (["thickness", "bar.npy", "-o", "t.npy", "--backend", "cuda"],
-         "local thickness has no backend cuda yet; use auto or cpu"),
+         "local thickness has no CUDA backend; use auto or cpu"),
     ],
 )
 def test_refusals(bar, arguments, message):

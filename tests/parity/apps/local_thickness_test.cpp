@@ -248,7 +248,7 @@ TEST(LocalThickness, RefusesWhatItCannotDo) {
             "the scratch limit of 100 bytes is too small; what works here is " + needed + " bytes");
   options.execution.scratch_limit.reset();
   options.execution.backend = Backend::cuda;
-  EXPECT_EQ(refused(out.view()), "local thickness has no backend cuda yet; use auto or cpu");
+  EXPECT_EQ(refused(out.view()), "local thickness has no CUDA backend; use auto or cpu");
 }
 
 TEST(LocalThickness, StopsAndReports) {

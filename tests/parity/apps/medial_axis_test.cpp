@@ -326,7 +326,7 @@ TEST(MedialAxis, RefusesWhatItCannotDo) {
   EXPECT_EQ(refused({mask.view(), {}, {}, {}}), "gamma is -1.000000; give a finite number of at least 0");
   options.gamma = 0;
   options.execution.backend = Backend::cuda;
-  EXPECT_EQ(refused({mask.view(), {}, {}, {}}), "the medial axis has no backend cuda yet; use auto or cpu");
+  EXPECT_EQ(refused({mask.view(), {}, {}, {}}), "the medial axis has no CUDA backend; use auto or cpu");
   EXPECT_EQ(refusal([&] {
               apps::medial_axis_of_nearest(mask.view(), {}, {mask.view(), {}, {}, {}});
             }),
