@@ -164,15 +164,16 @@ class Solver {
     const V16 bit = row_bit(r);
     std::uint16_t* row = s_.rows + r * s_.pitch;
     V16 least = hn::Set(d, 0xFFFF);
+    const FirstPass<Form> tiny_pass = tiny_, narrow_pass = narrow_;  // copies that stores leave in registers
     for (std::int64_t x = 0; x < columns_; x += kLanes16) {
       const V16 up = step(hn::Load(d, below_ + x), hn::Load(d, words + x), bit);
       hn::Store(up, d, below_ + x);
       const V16 nearer = FirstPass<Form>::nearer(hn::Load(d, row + x), up);
       hn::Store(nearer, d, row + x);
       if constexpr (Form::kKeys) {
-        if (tiny) hn::Store(tiny_.values(d, nearer), d, s_.tiny + kWindowPad + x);
+        if (tiny) hn::Store(tiny_pass.values(d, nearer), d, s_.tiny + kWindowPad + x);
       } else {
-        const V16 square = narrow_.values(d, nearer);
+        const V16 square = narrow_pass.values(d, nearer);
         hn::Store(square, d, s_.narrow + kWindowPad + x);
         if (tiny) hn::Store(tiny_squares(square), D8Half(), s_.tiny + kWindowPad + x);
       }
@@ -191,8 +192,9 @@ class Solver {
     narrow_row_ = row;
     const hn::ScalableTag<Narrow> d;
     const hn::Rebind<std::uint16_t, decltype(d)> half;
+    const FirstPass<Form> pass = narrow_;
     for (std::int64_t x = 0; x < columns_; x += kLanes<decltype(d)>)
-      hn::Store(narrow_.values(d, hn::Load(half, row + x)), d, s_.narrow + kWindowPad + x);
+      hn::Store(pass.values(d, hn::Load(half, row + x)), d, s_.narrow + kWindowPad + x);
   }
 
   void solve_near(std::int64_t slow, bool bounding) {

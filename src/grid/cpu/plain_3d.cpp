@@ -286,31 +286,32 @@ class Solver {
     const D16 d;
     V16 smallest[kSlab];
     for (int r = 0; r < kSlab; ++r) smallest[r] = hn::Set(d, FirstPass<Form>::kAbsent);
+    const FirstPass<Form> pass = sizeof(T) == 1 ? narrow_ : first_pass<T>();  // a copy that stores leave in registers
     for (std::int64_t y = 0; y < frame_.box.middle; ++y)
       for (std::int64_t i = 0; i < kColumns<T>; i += kLanes16) {
         V16 nearer[kSlab];
         sweep(block, first, y, x + i, nearer);
         for (int r = 0; r < kSlab; ++r) {
           smallest[r] = hn::Min(smallest[r], nearer[r]);
-          put_first(nearer[r], strip_of<T>(r) + y * kColumns<T> + i, strip_of<std::uint16_t>(r) + y * kLanes16);
+          put_first(pass, nearer[r], strip_of<T>(r) + y * kColumns<T> + i, strip_of<std::uint16_t>(r) + y * kLanes16);
         }
       }
     for (int r = 0; r < kSlab; ++r) least[r] = smallest_lane(d, smallest[r]);
   }
   template <class T>
-  HWY_INLINE void put_first(V16 nearer, T* to, std::uint16_t* as_is) const {
+  static HWY_INLINE void put_first(const FirstPass<Form>& pass, V16 nearer, T* to, std::uint16_t* as_is) {
     const D16 d;
     if constexpr (kIsWide<T>) {
       hn::Store(nearer, d, as_is);
     } else if constexpr (sizeof(T) == 1) {
-      hn::Store(tiny_squares(narrow_.values(d, nearer)), D8Half(), to);
+      hn::Store(tiny_squares(pass.values(d, nearer)), D8Half(), to);
     } else if constexpr (sizeof(T) == 2) {
-      hn::Store(first_pass<T>().values(d, nearer), d, to);
+      hn::Store(pass.values(d, nearer), d, to);
     } else {
       alignas(64) std::uint16_t spill[kLanes16];
       hn::Store(nearer, d, spill);
       for (int i = 0; i < kLanes16; i += kLanes32)
-        hn::Store(narrow_.values(D32(), hn::Load(D16Half(), spill + i)), D32(), to + i);
+        hn::Store(pass.values(D32(), hn::Load(D16Half(), spill + i)), D32(), to + i);
     }
   }
 

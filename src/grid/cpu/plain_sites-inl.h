@@ -37,49 +37,39 @@ class SiteWriter {
       : frame_(frame),
         distances_(frame),
         measures_(frame.distance.data || frame.squared.data),
+        index_alone_(!measures_ && frame.site.coordinates[2].data == nullptr && frame.site.fits &&
+                     frame.site.nearest.dtype == DType::int32 && frame.site.step[2] == 1),
         stream_(frame.stream && pays_for_ends(frame, frame.streamed()) && are_aligned(frame.site)) {}
 
   Row row(std::int64_t slow, std::int64_t middle) const { return {distances_.row(slow, middle), slow, middle}; }
 
-  /// The first `count` of a group of keys that are distances to sites, of the layout of their type.
+  /// The first `count` of a group of tiny or narrow keys. They were computed because a site is near, see Writer.
   template <class D, class V, int n>
   HWY_INLINE void write(D d, const Row& row, std::int64_t x, const V (&keys)[n], std::int64_t count,
                         Seams& seams) const {
     using T = hn::TFromD<D>;
-    constexpr int kStep = kLanes<D>;
-    alignas(64) T spill[kStep];
-    for (int i = 0; i < n && i * kStep < count; ++i) {
-      hn::Store(keys[i], d, spill);
-      for (int j = 0; j < kStep && i * kStep + j < count; j += kLanes32)
-        write(row, x + i * kStep + j, spill + j, count - i * kStep - j, seams);
+    constexpr int kAll = n * kLanes<D>;
+    alignas(64) T spill[kAll];
+    for (int i = 0; i < n; ++i) hn::Store(keys[i], d, spill + i * kLanes<D>);
+    const Parts parts(frame_, layout_of<T>());
+    if (HWY_LIKELY(index_alone_ && count >= kAll && !frame_.limited && frame_.reach > parts.reach)) {
+      const auto small = static_cast<T>((std::int64_t{kLanes32} << parts.square) - 1);
+      if (any_above(d, largest_of_group(keys), hn::Set(d, small))) put_indices<kAll, false>(row, x, spill, parts, seams);
+      else put_indices<kAll, true>(row, x, spill, parts, seams);
+      return;
     }
+    for (int i = 0; i < kAll && i < count; i += kLanes32) put(row, x + i, load(spill + i), parts, count - i, seams);
   }
 
   /// kLanes32 keys, aligned to a vector.
-  HWY_INLINE void write(const Row& row, std::int64_t x, const std::uint16_t* keys, std::int64_t count,
-                        Seams& seams) const {
-    put(row, x, hn::PromoteTo(D32(), hn::Load(D16Half(), keys)), frame_.tiny, count, seams);
-  }
   HWY_INLINE void write(const Row& row, std::int64_t x, const std::uint32_t* keys, std::int64_t count,
                         Seams& seams) const {
-    put(row, x, hn::Load(D32(), keys), frame_.narrow, count, seams);
+    put(row, x, load(keys), Parts(frame_, frame_.narrow), count, seams);
   }
   HWY_INLINE void write(const Row& row, std::int64_t x, const double* keys, std::int64_t count, Seams& seams) const {
-    const DDouble d;
-    const hn::Rebind<std::int32_t, DDouble> half;
-    const Layout& layout = frame_.wide;
-    const double most = static_cast<double>(layout.of_square(std::int64_t{frame_.limit} + 1));
-    const double unit = static_cast<double>(layout.of_square(1));
-    alignas(64) std::int32_t squared[kLanes32], rest[kLanes32];
-    for (int i = 0; i < kLanes32; i += kLanes64) {
-      const VDouble key = hn::Min(hn::Load(d, keys + i), hn::Set(d, most));
-      const VDouble square = hn::Floor(hn::Mul(key, hn::Set(d, 1 / unit)));
-      hn::Store(hn::DemoteTo(half, square), half, squared + i);
-      hn::Store(hn::DemoteTo(half, hn::Sub(key, hn::Mul(square, hn::Set(d, unit)))), half, rest + i);
-    }
-    const DInt di;
-    put(row, x, hn::BitCast(D32(), hn::Load(di, squared)), hn::BitCast(D32(), hn::Load(di, rest)), layout, count,
-        seams);
+    const Parts parts(frame_, frame_.wide);
+    const auto [squared, rest] = split(keys, parts.square, frame_.limit);
+    put(row, x, squared, rest, parts, count, seams);
   }
 
   void ask_ahead(const Row&, std::int64_t) const {}
@@ -107,29 +97,107 @@ class SiteWriter {
     VInt slow, middle, fast;
   };
 
-  HWY_INLINE void put(const Row& row, std::int64_t x, V32 keys, const Layout& layout, std::int64_t count,
-                      Seams& seams) const {
-    const D32 d;
-    const V32 rest = hn::And(keys, hn::Set(d, (1u << layout.square) - 1));
-    const V32 squared = hn::ShiftRightSame(keys, layout.square);
-    const V32 most = hn::Set(d, static_cast<std::uint32_t>(layout.reach * layout.reach));
-    put(row, x, hn::IfThenElse(less_equal(squared, most), squared, hn::Set(d, kNoSite32)), rest, layout, count, seams);
+  /// How to take keys apart: a copy that stores to the outputs leave in registers.
+  struct Parts {
+    Parts(const Frame& frame, const Layout& layout)
+        : square(layout.square),
+          slow(layout.slow),
+          middle(layout.middle),
+          reach(layout.reach),
+          slow_weight(frame.slow_multiple * frame.slow_multiple),
+          middle_weight(frame.middle_multiple * frame.middle_multiple),
+          fast_step(1.0f / static_cast<float>(frame.fast_multiple)) {}
+    const int square, slow, middle, reach, slow_weight, middle_weight;
+    const float fast_step;
+  };
+
+  template <class T>
+  const Layout& layout_of() const {
+    return sizeof(T) == 2 ? frame_.tiny : frame_.narrow;
   }
 
-  /// @param rest  the keys without their squares
-  HWY_INLINE void put(const Row& row, std::int64_t x, V32 squared, V32 rest, const Layout& layout, std::int64_t count,
+  static HWY_INLINE V32 load(const std::uint16_t* keys) { return hn::PromoteTo(D32(), hn::Load(D16Half(), keys)); }
+  static HWY_INLINE V32 load(const std::uint32_t* keys) { return hn::Load(D32(), keys); }
+
+  struct Split {
+    V32 squared, rest;
+  };
+  /// Squared distances, at most limit + 1, and what else stands in wide keys. Added to 2⁵², these are bits of doubles.
+  static HWY_INLINE Split split(const double* keys, int square, std::uint32_t limit) {
+    const DDouble d;
+    const hn::RebindToUnsigned<DDouble> bits;
+    const VDouble most = hn::Set(d, static_cast<double>((std::int64_t{limit} + 1) << square));
+    const auto bits_at = [&](int i) {
+      const VDouble sum = hn::Add(hn::Min(hn::Load(d, keys + i), most), hn::Set(d, 0x1p52));
+      return hn::Xor(hn::BitCast(bits, sum), hn::BitCast(bits, hn::Set(d, 0x1p52)));
+    };
+    const auto low = bits_at(0);
+#if HWY_TARGET == HWY_SCALAR
+    const auto key = hn::GetLane(low);
+    const V32 squared = hn::Set(D32(), static_cast<std::uint32_t>(key >> square));
+    const V32 rest = hn::Set(D32(), static_cast<std::uint32_t>(key));
+#else
+    const auto high = bits_at(kLanes64);
+    const auto even = [](auto upper, auto lower) {
+      return hn::ConcatEven(D32(), hn::BitCast(D32(), upper), hn::BitCast(D32(), lower));
+    };
+    const V32 squared = even(hn::ShiftRightSame(high, square), hn::ShiftRightSame(low, square));
+    const V32 rest = even(high, low);
+#endif
+    return {squared, hn::And(rest, hn::Set(D32(), (1u << square) - 1))};
+  }
+
+  /// A group of keys of which each has a site, to 32-bit indices alone.
+  /// @tparam kSmall  no squared distance is above the lanes of a vector
+  template <int n, bool kSmall, class T>
+  HWY_INLINE void put_indices(const Row& row, std::int64_t x, const T* keys, const Parts parts, Seams& seams) const {
+    const DInt d;
+    const hn::ScalableTag<float> df;
+    const auto& step = frame_.site.step;
+    const VInt slow_step = hn::Set(d, static_cast<std::int32_t>(step[0]));
+    const VInt middle_step = hn::Set(d, static_cast<std::int32_t>(step[1]));
+    const auto first = static_cast<std::int32_t>(index_of(row, x));
+    const VInt roots = hn::NearestInt(hn::Mul(hn::Sqrt(hn::Iota(df, 0)), hn::Set(df, parts.fast_step)));
+    const auto root_of = [&](VInt square) {
+      if constexpr (kSmall) return hn::TableLookupLanes(roots, hn::IndicesFromVec(d, square));
+      else return root(square, parts);
+    };
+    const auto index_at = [&](int i) {
+      const V32 key = load(keys + i * kLanes32);
+      const Offsets offsets = offsets_in(hn::ShiftRightSame(key, parts.square), key, parts, root_of);
+      VInt index = hn::Add(hn::Iota(d, first + i * kLanes32), hn::Mul(offsets.slow, slow_step));
+      if (parts.middle < parts.slow) index = hn::Add(index, hn::Mul(offsets.middle, middle_step));
+      return hn::BitCast(DFloat(), hn::Add(index, offsets.fast));
+    };
+    const Target& to = frame_.site.nearest;
+    float* const out = reinterpret_cast<float*>(to.row(row.slow, row.middle)) + x;
+    if (stream_) return seams.nearest.template stream<n / kLanes32>(out, index_at);
+    for (int i = 0; i < n / kLanes32; ++i) hn::StoreU(index_at(i), DFloat(), out + i * kLanes32);
+  }
+
+  HWY_INLINE void put(const Row& row, std::int64_t x, V32 keys, const Parts& parts, std::int64_t count,
                       Seams& seams) const {
+    const D32 d;
+    const V32 squared = hn::ShiftRightSame(keys, parts.square);
+    const V32 most = hn::Set(d, static_cast<std::uint32_t>(parts.reach * parts.reach));
+    put(row, x, hn::IfThenElse(less_equal(squared, most), squared, hn::Set(d, kNoSite32)), keys, parts, count, seams);
+  }
+
+  /// @param rest  keys, with their squares or without
+  HWY_INLINE void put(const Row& row, std::int64_t x, V32 squared, V32 rest, const Parts& parts, std::int64_t count,
+                      Seams& seams) const {
+    const DInt d;
     if (measures_) distances_.write(row.distances, x, squared, count, seams.distances);
-    const Offsets offsets = offsets_in(squared, rest, layout);
-    const auto found = hn::RebindMask(DInt(), less_equal(squared, hn::Set(D32(), frame_.limit)));
+    const auto found = hn::RebindMask(d, less_equal(squared, hn::Set(D32(), frame_.limit)));
+    Offsets offsets{hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    if (!hn::AllFalse(d, found))
+      offsets = offsets_in(squared, rest, parts, [&](VInt square) { return root(square, parts); });
     const SiteTargets& to = frame_.site;
     if (HWY_LIKELY(to.nearest.data != nullptr)) {
-      if (HWY_LIKELY(to.fits))
-        store(to.nearest, row, x, kept(found, index(row, x, offsets)), count, seams.nearest);
+      if (HWY_LIKELY(to.fits)) store(to.nearest, row, x, kept(found, index(row, x, offsets)), count, seams.nearest);
       else put_wide_index(row, x, found, offsets, count);
     }
     if (to.coordinates[2].data == nullptr) return;
-    const DInt d;
     const auto from = [&](std::int64_t first) { return hn::Set(d, static_cast<std::int32_t>(first)); };
     const VInt slow = hn::Add(offsets.slow, from(to.first[0] + row.slow));
     const VInt middle = hn::Add(offsets.middle, from(to.first[1] + row.middle));
@@ -144,25 +212,29 @@ class SiteWriter {
     }
   }
 
-  HWY_INLINE Offsets offsets_in(V32 squared, V32 rest, const Layout& layout) const {
+  static HWY_INLINE VInt root(VInt square, const Parts& parts) {
+    const hn::ScalableTag<float> d;
+    return hn::NearestInt(hn::Mul(hn::Sqrt(hn::ConvertTo(d, square)), hn::Set(d, parts.fast_step)));
+  }
+
+  template <class RootOf>
+  static HWY_INLINE Offsets offsets_in(V32 squared, V32 keys, const Parts& parts, const RootOf& root_of) {
     const DInt d;
-    const hn::ScalableTag<float> df;
-    const auto offset = [&](int from, int to, int multiple, VInt& left) {
+    const auto offset = [&](int from, int to, int weight, VInt& left) {
       const V32 mask = hn::Set(D32(), (1u << (to - from)) - 1);
-      const VInt bits = hn::BitCast(d, hn::And(hn::ShiftRightSame(rest, from), mask));
+      const VInt bits = hn::BitCast(d, hn::And(hn::ShiftRightSame(keys, from), mask));
       const VInt result = hn::Sub(bits, hn::Set(d, 1 << (to - from - 1)));
-      left = hn::Sub(left, hn::Mul(hn::Mul(result, result), hn::Set(d, multiple * multiple)));
+      const VInt square = hn::Mul(result, result);
+      left = hn::Sub(left, weight == 1 ? square : hn::Mul(square, hn::Set(d, weight)));
       return result;
     };
     VInt left = hn::BitCast(d, squared);
     Offsets offsets;
-    offsets.slow = offset(layout.slow, layout.square, frame_.slow_multiple, left);
+    offsets.slow = offset(parts.slow, parts.square, parts.slow_weight, left);
     offsets.middle = hn::Zero(d);
-    if (layout.middle < layout.slow)
-      offsets.middle = offset(layout.middle, layout.slow, frame_.middle_multiple, left);
-    const auto root = hn::Mul(hn::Sqrt(hn::ConvertTo(df, left)), hn::Set(df, 1.0f / static_cast<float>(frame_.fast_multiple)));
-    const VInt length = hn::NearestInt(root);
-    const VInt before = hn::Sub(hn::And(hn::BitCast(d, rest), hn::Set(d, 1)), hn::Set(d, 1));  // all bits, or none
+    if (parts.middle < parts.slow) offsets.middle = offset(parts.middle, parts.slow, parts.middle_weight, left);
+    const VInt length = root_of(left);
+    const VInt before = hn::Sub(hn::And(hn::BitCast(d, keys), hn::Set(d, 1)), hn::Set(d, 1));  // all bits, or none
     offsets.fast = hn::Sub(hn::Xor(length, before), before);
     return offsets;
   }
@@ -238,7 +310,7 @@ class SiteWriter {
 
   const Frame& frame_;
   const Writer distances_;
-  const bool measures_, stream_;
+  const bool measures_, index_alone_, stream_;
 };
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE

@@ -43,11 +43,13 @@ class RowWalk {
     std::fill_n(seen_, frame.box.fast / kLanes<D> + 1, 0);
     frame_ = &frame;
     steps_ = steps.of<T>();
+    bend_ = steps_.bend();
+    for (int i = 0; i < kLanes<D>; ++i) rises_[i] = static_cast<T>(2 * i * bend_);
     writer_ = &writer;
     const std::int64_t slow = frame.box.slow * frame.slow_multiple, middle = frame.box.middle * frame.middle_multiple;
     const auto most = static_cast<std::int64_t>(kFar);
     serves_ = sizeof(T) == 8 ||
-              (steps_.bend() < most / 256 && (Form::kKeys || slow * slow + middle * middle < most / 2));
+              (bend_ < most / 256 && (Form::kKeys || slow * slow + middle * middle < most / 2));
   }
 
   /// Solves the segments of a tile that belong to it, raises most[segment]. False if some row is not convex: then all
@@ -117,10 +119,9 @@ class RowWalk {
   HWY_INLINE auto no_worse_than_next(std::int64_t column, std::int64_t x) const {
     const D d;
     const hn::RebindToSigned<D32> ds;
-    const V steps = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<T>(2 * steps_.bend())));
     // f(i + 1) + step(x − i − 1) ≥ f(i) + step(x − i); sides do not decide, since no two keys are equal
-    const V rise = hn::Add(hn::Sub(hn::LoadU(d, f_ + column + 1), hn::LoadU(d, f_ + column)), steps);
-    const std::int64_t least = (2 * (x - column) - 1) * steps_.bend() - 1;
+    const V rise = hn::Add(hn::Sub(hn::LoadU(d, f_ + column + 1), hn::LoadU(d, f_ + column)), hn::Load(d, rises_));
+    const std::int64_t least = (2 * (x - column) - 1) * bend_ - 1;
     if constexpr (sizeof(T) == 8) {
       return hn::Gt(rise, hn::Set(d, static_cast<T>(least)));
     } else {
@@ -220,6 +221,8 @@ class RowWalk {
   T* f_ = nullptr;                ///< [length] between vectors of kFar
   std::int32_t* seen_ = nullptr;  ///< best column at each vector's end in the row before
   Steps<T> steps_;
+  std::int64_t bend_ = 0;                ///< of the steps
+  alignas(64) T rises_[kLanes<D>] = {};  ///< by which steps rise from column to column
   const Frame* frame_ = nullptr;
   const WriterOf<Form>* writer_ = nullptr;
   bool serves_ = false;
