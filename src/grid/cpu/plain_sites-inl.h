@@ -156,7 +156,7 @@ class SiteWriter {
     const auto& step = frame_.site.step;
     const VInt slow_step = hn::Set(d, static_cast<std::int32_t>(step[0]));
     const VInt middle_step = hn::Set(d, static_cast<std::int32_t>(step[1]));
-    const auto first = static_cast<std::int32_t>(index_of(row, x));
+    const VInt first = hn::Add(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(index_of(row, x))));
     const VInt roots = hn::NearestInt(hn::Mul(hn::Sqrt(hn::Iota(df, 0)), hn::Set(df, parts.fast_step)));
     const auto root_of = [&](VInt square) {
       if constexpr (kSmall) return hn::TableLookupLanes(roots, hn::IndicesFromVec(d, square));
@@ -165,7 +165,7 @@ class SiteWriter {
     const auto index_at = [&](int i) {
       const V32 key = load(keys + i * kLanes32);
       const Offsets offsets = offsets_in(hn::ShiftRightSame(key, parts.square), key, parts, root_of);
-      VInt index = hn::Add(hn::Iota(d, first + i * kLanes32), hn::Mul(offsets.slow, slow_step));
+      VInt index = hn::Add(hn::Add(first, hn::Set(d, i * kLanes32)), hn::Mul(offsets.slow, slow_step));
       if (parts.middle < parts.slow) index = hn::Add(index, hn::Mul(offsets.middle, middle_step));
       return hn::BitCast(DFloat(), hn::Add(index, offsets.fast));
     };
