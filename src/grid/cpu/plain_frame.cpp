@@ -119,11 +119,11 @@ void set_layouts(const Problem& problem, Frame& frame) {
   frame.wide.reach = frame.reach;
   if (!frame.keys) return;
   const bool volume = problem.rank == 3;
-  const int tiny_bits = volume ? 4 : 6, narrow_bits = volume ? 7 : 10;
+  const int tiny_bits = volume ? 4 : 6, narrow_bits = volume ? 8 : 10;
   frame.tiny = layout_of(tiny_bits, volume ? tiny_bits : 0);
   frame.tiny.reach = reach_within(frame, tiny_bits, (0xFFFF >> frame.tiny.square) - 1);
   frame.narrow = layout_of(narrow_bits, volume ? narrow_bits : 0);
-  frame.narrow.reach = reach_within(frame, narrow_bits, (1 << 29) >> frame.narrow.square);  // sums have room
+  frame.narrow.reach = reach_within(frame, narrow_bits, ((1 << 30) >> frame.narrow.square) - 2);  // sums have room
   frame.wide = full_layout(problem);
   frame.wide.reach = frame.reach;
 }

@@ -93,7 +93,8 @@ struct FirstRows {
   HWY_INLINE bool load(std::int64_t x, int reach, hn::Vec<D>* columns) const {
     hn::Vec<DNarrow> nearer[kColumns];
     if (!rows_to_lanes(DNarrow(), row, x, first.within(reach), nearer)) return false;
-    for (std::size_t c = 0; c < kColumns; ++c) columns[c] = first.values(D(), nearer[c]);
+    const FirstPass<Form> pass = first;
+    for (std::size_t c = 0; c < kColumns; ++c) columns[c] = pass.values(D(), nearer[c]);
     return true;
   }
   std::uint16_t absent() const { return static_cast<std::uint16_t>(first.limit() + 1); }

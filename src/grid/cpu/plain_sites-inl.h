@@ -22,6 +22,9 @@ class SiteWriter {
   struct Row {
     Writer::Row distances;
     std::int64_t slow = 0, middle = 0;  ///< of the region
+    std::int64_t index = 0;             ///< of its first element
+    std::byte* nearest = nullptr;
+    std::byte* coordinates[3] = {};
   };
   /// Results that wait for more, by output.
   struct Seams {
@@ -39,9 +42,19 @@ class SiteWriter {
         measures_(frame.distance.data || frame.squared.data),
         index_alone_(!measures_ && frame.site.coordinates[2].data == nullptr && frame.site.fits &&
                      frame.site.nearest.dtype == DType::int32 && frame.site.step[2] == 1),
-        stream_(frame.stream && pays_for_ends(frame, frame.streamed()) && are_aligned(frame.site)) {}
+        stream_(frame.stream && pays_for_ends(frame, frame.streamed()) && are_aligned(frame.site)),
+        tiny_(frame, frame.tiny),
+        narrow_(frame, frame.narrow),
+        wide_(frame, frame.wide) {}
 
-  Row row(std::int64_t slow, std::int64_t middle) const { return {distances_.row(slow, middle), slow, middle}; }
+  Row row(std::int64_t slow, std::int64_t middle) const {
+    const SiteTargets& to = frame_.site;
+    const auto place = [&](const Target& out) { return out.data != nullptr ? out.row(slow, middle) : nullptr; };
+    Row row{distances_.row(slow, middle), slow, middle, 0, place(to.nearest), {}};
+    row.index = (to.first[0] + slow) * to.step[0] + (to.first[1] + middle) * to.step[1] + to.first[2] * to.step[2];
+    for (int k = 0; k < 3; ++k) row.coordinates[k] = place(to.coordinates[k]);
+    return row;
+  }
 
   /// The first `count` of a group of tiny or narrow keys. They were computed because a site is near, see Writer.
   template <class D, class V, int n>
@@ -51,7 +64,7 @@ class SiteWriter {
     constexpr int kAll = n * kLanes<D>;
     alignas(64) T spill[kAll];
     for (int i = 0; i < n; ++i) hn::Store(keys[i], d, spill + i * kLanes<D>);
-    const Parts parts(frame_, layout_of<T>());
+    const Parts parts = sizeof(T) == 2 ? tiny_ : narrow_;
     if (HWY_LIKELY(index_alone_ && count >= kAll && !frame_.limited && frame_.reach > parts.reach)) {
       const auto small = static_cast<T>((std::int64_t{kLanes32} << parts.square) - 1);
       if (any_above(d, largest_of_group(keys), hn::Set(d, small))) put_indices<kAll, false>(row, x, spill, parts, seams);
@@ -64,19 +77,17 @@ class SiteWriter {
   /// kLanes32 keys, aligned to a vector.
   HWY_INLINE void write(const Row& row, std::int64_t x, const std::uint32_t* keys, std::int64_t count,
                         Seams& seams) const {
-    put(row, x, load(keys), Parts(frame_, frame_.narrow), count, seams);
+    put(row, x, load(keys), narrow_, count, seams);
   }
   HWY_INLINE void write(const Row& row, std::int64_t x, const double* keys, std::int64_t count, Seams& seams) const {
-    const Parts parts(frame_, frame_.wide);
-    const auto [squared, rest] = split(keys, parts.square, frame_.limit);
-    put(row, x, squared, rest, parts, count, seams);
+    const auto [squared, rest] = split(keys, wide_.square, frame_.limit);
+    put(row, x, squared, rest, wide_, count, seams);
   }
 
   void ask_ahead(const Row&, std::int64_t) const {}
   HWY_INLINE void ask_for_ends(const Row& row, std::int64_t begin, std::int64_t end) const {
     if (!stream_) return;
-    const Target& out = frame_.streamed();
-    const std::byte* to = out.row(row.slow, row.middle);
+    const std::byte* to = row.nearest != nullptr ? row.nearest : row.coordinates[2];
     prefetch(to + begin * static_cast<std::int64_t>(sizeof(std::int32_t)), 1);
     prefetch(to + end * static_cast<std::int64_t>(sizeof(std::int32_t)) - 1, 1);
   }
@@ -110,11 +121,6 @@ class SiteWriter {
     const int square, slow, middle, reach, slow_weight, middle_weight;
     const float fast_step;
   };
-
-  template <class T>
-  const Layout& layout_of() const {
-    return sizeof(T) == 2 ? frame_.tiny : frame_.narrow;
-  }
 
   static HWY_INLINE V32 load(const std::uint16_t* keys) { return hn::PromoteTo(D32(), hn::Load(D16Half(), keys)); }
   static HWY_INLINE V32 load(const std::uint32_t* keys) { return hn::Load(D32(), keys); }
@@ -156,8 +162,8 @@ class SiteWriter {
     const auto& step = frame_.site.step;
     const VInt slow_step = hn::Set(d, static_cast<std::int32_t>(step[0]));
     const VInt middle_step = hn::Set(d, static_cast<std::int32_t>(step[1]));
-    const VInt first = hn::Add(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(index_of(row, x))));
-    const VInt roots = hn::NearestInt(hn::Mul(hn::Sqrt(hn::Iota(df, 0)), hn::Set(df, parts.fast_step)));
+    const VInt first = hn::Add(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(row.index + x)));
+    const VInt roots = rounded(hn::Sqrt(hn::Iota(df, 0)), parts);
     const auto root_of = [&](VInt square) {
       if constexpr (kSmall) return hn::TableLookupLanes(roots, hn::IndicesFromVec(d, square));
       else return root(square, parts);
@@ -169,8 +175,7 @@ class SiteWriter {
       if (parts.middle < parts.slow) index = hn::Add(index, hn::Mul(offsets.middle, middle_step));
       return hn::BitCast(DFloat(), hn::Add(index, offsets.fast));
     };
-    const Target& to = frame_.site.nearest;
-    float* const out = reinterpret_cast<float*>(to.row(row.slow, row.middle)) + x;
+    float* const out = reinterpret_cast<float*>(row.nearest) + x;
     if (stream_) return seams.nearest.template stream<n / kLanes32>(out, index_at);
     for (int i = 0; i < n / kLanes32; ++i) hn::StoreU(index_at(i), DFloat(), out + i * kLanes32);
   }
@@ -193,28 +198,34 @@ class SiteWriter {
     if (!hn::AllFalse(d, found))
       offsets = offsets_in(squared, rest, parts, [&](VInt square) { return root(square, parts); });
     const SiteTargets& to = frame_.site;
-    if (HWY_LIKELY(to.nearest.data != nullptr)) {
-      if (HWY_LIKELY(to.fits)) store(to.nearest, row, x, kept(found, index(row, x, offsets)), count, seams.nearest);
-      else put_wide_index(row, x, found, offsets, count);
+    if (HWY_LIKELY(row.nearest != nullptr)) {
+      if (HWY_UNLIKELY(!to.fits)) put_wide_index(row, x, found, offsets, count);
+      else store(row.nearest, to.nearest.dtype, x, kept(found, index(row, x, offsets)), count, seams.nearest);
     }
-    if (to.coordinates[2].data == nullptr) return;
+    if (row.coordinates[2] == nullptr) return;
+    const DType dtype = to.coordinates[2].dtype;
     const auto from = [&](std::int64_t first) { return hn::Set(d, static_cast<std::int32_t>(first)); };
     const VInt slow = hn::Add(offsets.slow, from(to.first[0] + row.slow));
     const VInt middle = hn::Add(offsets.middle, from(to.first[1] + row.middle));
     const VInt fast = hn::Add(hn::Add(offsets.fast, hn::Iota(d, 0)), from(to.first[2] + x));
-    store(to.coordinates[0], row, x, kept(found, slow), count, seams.coordinates[0]);
-    if (to.coordinates[1].data) store(to.coordinates[1], row, x, kept(found, middle), count, seams.coordinates[1]);
-    store(to.coordinates[2], row, x, kept(found, fast), count, seams.coordinates[2]);
-    Seam none;
+    store(row.coordinates[0], dtype, x, kept(found, slow), count, seams.coordinates[0]);
+    if (row.coordinates[1]) store(row.coordinates[1], dtype, x, kept(found, middle), count, seams.coordinates[1]);
+    store(row.coordinates[2], dtype, x, kept(found, fast), count, seams.coordinates[2]);
     for (int i = 0; i < to.zero_count; ++i) {
-      store(to.zeros[i], row, x, kept(found, hn::Zero(d)), count, none);
+      Seam none;
+      store(to.zeros[i].row(row.slow, row.middle), dtype, x, kept(found, hn::Zero(d)), count, none);
       none.close();
     }
   }
 
   static HWY_INLINE VInt root(VInt square, const Parts& parts) {
-    const hn::ScalableTag<float> d;
-    return hn::NearestInt(hn::Mul(hn::Sqrt(hn::ConvertTo(d, square)), hn::Set(d, parts.fast_step)));
+    return rounded(hn::Sqrt(hn::ConvertTo(DFloat(), square)), parts);
+  }
+  /// A length in units, close to a whole number of steps, in steps. Added to 2²³, these are the low bits of floats.
+  static HWY_INLINE VInt rounded(VFloat units, const Parts& parts) {
+    const DFloat d;
+    const VFloat sum = hn::MulAdd(units, hn::Set(d, parts.fast_step), hn::Set(d, 0x1p23f));
+    return hn::Sub(hn::BitCast(DInt(), sum), hn::BitCast(DInt(), hn::Set(d, 0x1p23f)));
   }
 
   template <class RootOf>
@@ -244,18 +255,13 @@ class SiteWriter {
     return hn::IfThenElse(found, value, hn::Set(DInt(), -1));
   }
 
-  std::int64_t index_of(const Row& row, std::int64_t x) const {
-    const SiteTargets& to = frame_.site;
-    return (to.first[0] + row.slow) * to.step[0] + (to.first[1] + row.middle) * to.step[1] +
-           (to.first[2] + x) * to.step[2];
-  }
   HWY_INLINE VInt index(const Row& row, std::int64_t x, const Offsets& offsets) const {
     const DInt d;
     const auto times = [&](VInt offset, std::int64_t step) {
       return hn::Mul(offset, hn::Set(d, static_cast<std::int32_t>(step)));
     };
     const auto& step = frame_.site.step;
-    VInt index = hn::Add(hn::Set(d, static_cast<std::int32_t>(index_of(row, x))), times(offsets.slow, step[0]));
+    VInt index = hn::Add(hn::Set(d, static_cast<std::int32_t>(row.index + x * step[2])), times(offsets.slow, step[0]));
     if (frame_.box.middle > 1) index = hn::Add(index, times(offsets.middle, step[1]));
     const VInt fast = hn::Add(offsets.fast, hn::Iota(d, 0));
     return hn::Add(index, HWY_LIKELY(step[2] == 1) ? fast : times(fast, step[2]));
@@ -272,18 +278,18 @@ class SiteWriter {
     hn::Store(offsets.fast, d, fast);
     hn::Store(kept(found, hn::Zero(d)), d, is_found);
     const auto& step = frame_.site.step;
-    auto* out = reinterpret_cast<std::int64_t*>(frame_.site.nearest.row(row.slow, row.middle)) + x;
-    for (int i = 0; i < std::min<std::int64_t>(count, kLanes32); ++i)
-      out[i] = is_found[i] < 0 ? -1
-                               : index_of(row, x + i) + slow[i] * step[0] + middle[i] * step[1] + fast[i] * step[2];
+    auto* out = reinterpret_cast<std::int64_t*>(row.nearest) + x;
+    for (int i = 0; i < std::min<std::int64_t>(count, kLanes32); ++i) {
+      const std::int64_t offset = slow[i] * step[0] + middle[i] * step[1] + (x + i + fast[i]) * step[2];
+      out[i] = is_found[i] < 0 ? -1 : row.index + offset;
+    }
   }
 
   /// The first `count` of a vector to a row of 32- or 64-bit integers.
-  HWY_INLINE void store(const Target& to, const Row& row, std::int64_t x, VInt values, std::int64_t count,
+  HWY_INLINE void store(std::byte* begin, DType dtype, std::int64_t x, VInt values, std::int64_t count,
                         Seam& seam) const {
     const DInt d;
-    std::byte* const begin = to.row(row.slow, row.middle);
-    if (HWY_UNLIKELY(to.dtype == DType::int64)) return store_wide(begin, x, values, count);
+    if (HWY_UNLIKELY(dtype == DType::int64)) return store_wide(begin, x, values, count);
     auto* out = reinterpret_cast<std::int32_t*>(begin) + x;
     if (HWY_UNLIKELY(count < kLanes32)) {
       alignas(64) std::int32_t spill[kLanes32];
@@ -311,6 +317,7 @@ class SiteWriter {
   const Frame& frame_;
   const Writer distances_;
   const bool measures_, index_alone_, stream_;
+  const Parts tiny_, narrow_, wide_;
 };
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE

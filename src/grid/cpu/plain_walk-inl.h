@@ -111,7 +111,9 @@ class RowWalk {
     const V far = hn::Set(d, kFar);
     std::int64_t x = sites.begin / kLanes<D> * kLanes<D>;
     hn::Store(far, d, f_ + x - kLanes<D>);
-    for (; x < sites.end; x += kLanes<D>) hn::Store(hn::Min(source.values(d, i, x), far), d, f_ + x);
+    const Source copy = source;  // which stores leave in registers
+    T* const f = f_;
+    for (; x < sites.end; x += kLanes<D>) hn::Store(hn::Min(copy.values(d, i, x), far), d, f + x);
     hn::Store(far, d, f_ + x);
   }
 
