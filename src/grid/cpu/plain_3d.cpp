@@ -51,8 +51,8 @@ struct Scratch {
   std::int64_t strip_rows, strip_bytes;
   std::byte* planes;  ///< [kSlab][region's middle][row_bytes] after kWindowPad elements: values within the planes
   std::int64_t row_bytes, planes_bytes;
-  Wide* wide;  ///< [kSlab][region's middle][wide_pitch] in the same memory: the same, wide
-  std::int64_t wide_pitch;
+  Wide* wide;  ///< [kSlab][region's middle][wide_pitch] after kWindowPad elements in the same memory: the same, wide
+  std::int64_t wide_pitch, wide_bytes;
   RowSearch<Form, hn::ScalableTag<typename Form::Narrow>> search_narrow;
   RowSearch<Form, hn::ScalableTag<Wide>> search_wide;
   RowWalk<Form, D32> walk;
@@ -82,8 +82,9 @@ Scratch<Form> carve(Arena& arena, const Frame& frame) {
   s.strip = arena.take<std::byte>(s.strip_bytes);
   s.row_bytes = kElement * row_pitch(box.fast + kWindowPad);
   s.planes_bytes = kSlab * rows * s.row_bytes + kElement * (kWindowPad + kSegment + kWindowPad);
-  s.wide_pitch = row_pitch(box.fast + kLanes16);
-  s.planes = arena.take<std::byte>(std::max(s.planes_bytes, kSlab * rows * s.wide_pitch * kWide));
+  s.wide_pitch = row_pitch(box.fast + (Form::kKeys ? kWindowPad : kLanes16));
+  s.wide_bytes = (kSlab * rows * s.wide_pitch + 2 * kWindowPad + kSegment) * kWide;
+  s.planes = arena.take<std::byte>(std::max(s.planes_bytes, s.wide_bytes));
   s.wide = reinterpret_cast<typename Form::Wide*>(s.planes);
   s.search_narrow.carve(arena, line);
   s.search_wide.carve(arena, line);
@@ -147,6 +148,10 @@ class Solver {
   template <class T>
   static constexpr bool kIsWide = std::is_same_v<T, Wide>;
 
+  /// Squared distances that need 32 bits are rarely even enough for windows.
+  template <class T>
+  static constexpr bool kHasWindows = Form::kKeys || !kIsWide<T>;
+
   template <class T>
   const Layout& layout() const {
     return std::is_same_v<T, Tiny> ? frame_.tiny : kIsWide<T> ? frame_.wide : frame_.narrow;
@@ -162,7 +167,7 @@ class Solver {
   }
   template <class T>
   T* plane_of(int plane) const {
-    if constexpr (kIsWide<T>) return s_.wide + plane * rows_ * s_.wide_pitch;
+    if constexpr (kIsWide<T>) return s_.wide + kWindowPad + plane * rows_ * s_.wide_pitch;
     else return reinterpret_cast<T*>(s_.planes) + kWindowPad + plane * rows_ * pitch_of<T>();
   }
   template <class T>
@@ -238,9 +243,9 @@ class Solver {
   template <class T>
   bool solve_planes(std::int64_t block, int first) {
     // Results of another type were put where others expect "none" beside the rows.
-    if (!kIsWide<T> && element_ != sizeof(T)) {
-      fill_none<T>(s_.planes, s_.planes_bytes);
-      fill_none<T>(s_.strip, s_.strip_bytes);
+    if (kHasWindows<T> && element_ != sizeof(T)) {
+      fill_none<T>(s_.planes, kIsWide<T> ? s_.wide_bytes : s_.planes_bytes);
+      if (!kIsWide<T>) fill_none<T>(s_.strip, s_.strip_bytes);
     }
     element_ = sizeof(T);
     const std::int64_t slow = block * kBlock + first - frame_.slow.begin;
@@ -463,11 +468,12 @@ class Solver {
   }
 
   /// A vector's columns of a strip.
+  /// @param row  from one of its rows to the next
   template <class T>
-  void window_strip(const T* strip, T* out) {
+  void window_strip(const T* strip, T* out, std::int64_t row = kColumns<T>) {
     const hn::ScalableTag<T> d;
     // In 8 bits strips are so wide that their largest elements differ little: more of them ask less often.
-    constexpr std::int64_t kRow = kColumns<T>, n = sizeof(T) == 1 ? 2 * kGroup : kGroup;
+    constexpr std::int64_t n = sizeof(T) == 1 ? 2 * kGroup : kGroup;
     static_assert(kTile % n == 0);
     const std::int64_t units = frame_.middle_multiple;
     const WindowSteps<Form> steps{layout<T>().of_square(units * units),
@@ -477,7 +483,7 @@ class Solver {
     for (std::int64_t y = 0; y < rows_; y += n) {
       hn::Vec<decltype(d)> group[n];
       const int span = std::min(most, s_.strip_span[y >> kTileShift]);
-      window(d, strip + (frame_.middle.begin + y) * kRow, kRow, kRow, steps, span, least_value_, asked, group);
+      window(d, strip + (frame_.middle.begin + y) * row, row, row, steps, span, least_value_, asked, group);
       for (int i = 0; i < n && y + i < rows_; ++i) hn::StoreU(group[i], d, out + (y + i) * pitch_of<T>());
     }
   }
@@ -485,12 +491,12 @@ class Solver {
   /// Fast axis, one tile of rows.
   template <class T>
   void solve_tile(int tile, const T* values, std::int64_t slow) {
-    if constexpr (!kIsWide<T>) {
+    if constexpr (kHasWindows<T>) {
       const Range rows = rows_of(tile);
       for (std::int64_t row = rows.begin - frame_.middle.begin; row < rows.end - frame_.middle.begin; ++row)
         solve_near(values + row * pitch_of<T>(), writer_.row(slow, row), tile);
     }
-    if constexpr (kIsWide<T> && Form::kKeys) search_rows(s_.search_wide, s_.wide_walk, values, tile, slow, -1);
+    if constexpr (kIsWide<T> && Form::kKeys) search_rows(s_.search_wide, s_.wide_walk, values, tile, slow, kReach);
     else if constexpr (kIsWide<T>) search_rows(s_.search_wide, s_.walk, values, tile, slow, -1);
     else if constexpr (std::is_same_v<T, Narrow>) search_rows(s_.search_narrow, s_.walk, values, tile, slow, kReach);
   }
@@ -543,6 +549,9 @@ class Solver {
 
   /// Middle axis of a strip in wide values.
   HWY_NOINLINE void solve_wide_strip(const std::uint16_t* nearer, std::int64_t x, int lift, Wide* out) {
+    if constexpr (kHasWindows<Wide>)
+      if (span_of(bound_strip(x, kLanes16, lift), frame_.middle_multiple) <= kReach)
+        return window_wide_strip(nearer, x, out);
     StripScan scan;
     scan.convex<FirstPass<Form>::kAbsent>(nearer, frame_.box.middle,
                                           [](V16 v) { return FirstPass<Form>::distance(v); });
@@ -550,6 +559,21 @@ class Solver {
       const StripSites sites = scan.sites(part, part + kLanes<DWide>);
       if (sites.low <= sites.last) walk_wide_strip(nearer + part, sites, out + part);
       else search_wide_strip(nearer + part, bound_strip(x + part, kLanes<DWide>, lift), out + part);
+    }
+  }
+
+  void window_wide_strip(const std::uint16_t* nearer, std::int64_t x, Wide* out) {
+    constexpr std::int64_t kRow = kLanes<DWide>;
+    const std::int64_t length = frame_.box.middle;
+    Wide* const values = s_.search_wide.memory.values + kWindowPad * kRow;
+    const FirstPass<Form> pass = wide_;
+    const hn::Rebind<std::uint16_t, DWide> half;
+    std::fill_n(values - kWindowPad * kRow, kWindowPad * kRow, kNone<Wide>);
+    std::fill_n(values + length * kRow, kWindowPad * kRow, kNone<Wide>);
+    for (std::int64_t part = 0; part < std::min<std::int64_t>(kLanes16, frame_.box.fast - x); part += kRow) {
+      for (std::int64_t y = 0; y < length; ++y)
+        hn::Store(pass.values(DWide(), hn::LoadU(half, nearer + part + y * kLanes16)), DWide(), values + y * kRow);
+      window_strip(values, out + part, kRow);
     }
   }
 

@@ -64,24 +64,25 @@ class SiteWriter {
     constexpr int kAll = n * kLanes<D>;
     alignas(64) T spill[kAll];
     for (int i = 0; i < n; ++i) hn::Store(keys[i], d, spill + i * kLanes<D>);
-    const Parts parts = sizeof(T) == 2 ? tiny_ : narrow_;
-    if (HWY_LIKELY(index_alone_ && count >= kAll && !frame_.limited && frame_.reach > parts.reach)) {
-      const auto small = static_cast<T>((std::int64_t{kLanes32} << parts.square) - 1);
-      if (any_above(d, largest_of_group(keys), hn::Set(d, small))) put_indices<kAll, false>(row, x, spill, parts, seams);
-      else put_indices<kAll, true>(row, x, spill, parts, seams);
-      return;
-    }
-    for (int i = 0; i < kAll && i < count; i += kLanes32) put(row, x + i, load(spill + i), parts, count - i, seams);
+    const Parts parts = sizeof(T) == 2 ? tiny_ : sizeof(T) == 4 ? narrow_ : wide_;
+    if constexpr (sizeof(T) < 8)
+      if (HWY_LIKELY(index_alone_ && count >= kAll && !frame_.limited && frame_.reach > parts.reach)) {
+        const auto small = static_cast<T>((std::int64_t{kLanes32} << parts.square) - 1);
+        if (any_above(d, largest_of_group(keys), hn::Set(d, small)))
+          put_indices<kAll, false>(row, x, spill, parts, seams);
+        else put_indices<kAll, true>(row, x, spill, parts, seams);
+        return;
+      }
+    for (int i = 0; i < kAll && i < count; i += kLanes32) put(row, x + i, spill + i, parts, count - i, seams);
   }
 
   /// kLanes32 keys, aligned to a vector.
   HWY_INLINE void write(const Row& row, std::int64_t x, const std::uint32_t* keys, std::int64_t count,
                         Seams& seams) const {
-    put(row, x, load(keys), narrow_, count, seams);
+    put(row, x, keys, narrow_, count, seams);
   }
   HWY_INLINE void write(const Row& row, std::int64_t x, const double* keys, std::int64_t count, Seams& seams) const {
-    const auto [squared, rest] = split(keys, wide_.square, frame_.limit);
-    put(row, x, squared, rest, wide_, count, seams);
+    put(row, x, keys, wide_, count, seams);
   }
 
   void ask_ahead(const Row&, std::int64_t) const {}
@@ -180,9 +181,16 @@ class SiteWriter {
     for (int i = 0; i < n / kLanes32; ++i) hn::StoreU(index_at(i), DFloat(), out + i * kLanes32);
   }
 
-  HWY_INLINE void put(const Row& row, std::int64_t x, V32 keys, const Parts& parts, std::int64_t count,
+  HWY_INLINE void put(const Row& row, std::int64_t x, const double* keys, const Parts& parts, std::int64_t count,
+                      Seams& seams) const {
+    const auto [squared, rest] = split(keys, parts.square, frame_.limit);
+    put(row, x, squared, rest, parts, count, seams);
+  }
+  template <class T>
+  HWY_INLINE void put(const Row& row, std::int64_t x, const T* at, const Parts& parts, std::int64_t count,
                       Seams& seams) const {
     const D32 d;
+    const V32 keys = load(at);
     const V32 squared = hn::ShiftRightSame(keys, parts.square);
     const V32 most = hn::Set(d, static_cast<std::uint32_t>(parts.reach * parts.reach));
     put(row, x, hn::IfThenElse(less_equal(squared, most), squared, hn::Set(d, kNoSite32)), keys, parts, count, seams);
