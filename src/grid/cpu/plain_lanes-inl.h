@@ -38,6 +38,11 @@ inline constexpr int kLanes16 = static_cast<int>(hn::MaxLanes(D16()));
 inline constexpr int kLanes32 = static_cast<int>(hn::MaxLanes(D32()));
 inline constexpr int kLanes64 = static_cast<int>(hn::MaxLanes(DDouble()));
 
+/// After the parameters of a lambda that loops call: what it captures then stays in registers.
+#ifndef FATHOM_INLINED
+#define FATHOM_INLINED __attribute__((always_inline))
+#endif
+
 /// 16-bit vectors in flight at once where one alone would wait for its own result.
 inline constexpr int kGroup = 4;
 /// Vectors of T that hold as many elements.

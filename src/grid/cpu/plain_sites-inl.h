@@ -40,8 +40,8 @@ class SiteWriter {
       : frame_(frame),
         distances_(frame),
         measures_(frame.distance.data || frame.squared.data),
-        index_alone_(!measures_ && frame.site.coordinates[2].data == nullptr && frame.site.fits &&
-                     frame.site.nearest.dtype == DType::int32 && frame.site.step[2] == 1),
+        simple_(!frame.limited && is_int32(frame.site.nearest) && is_int32(frame.site.coordinates[2]) &&
+                frame.site.zero_count == 0 && frame.site.fits && frame.site.step[2] == 1),
         stream_(frame.stream && pays_for_ends(frame, frame.streamed()) && are_aligned(frame.site)),
         tiny_(frame, frame.tiny),
         narrow_(frame, frame.narrow),
@@ -66,11 +66,10 @@ class SiteWriter {
     for (int i = 0; i < n; ++i) hn::Store(keys[i], d, spill + i * kLanes<D>);
     const Parts parts = sizeof(T) == 2 ? tiny_ : sizeof(T) == 4 ? narrow_ : wide_;
     if constexpr (sizeof(T) < 8)
-      if (HWY_LIKELY(index_alone_ && count >= kAll && !frame_.limited && frame_.reach > parts.reach)) {
+      if (HWY_LIKELY(simple_ && count >= kAll && frame_.reach > parts.reach)) {
         const auto small = static_cast<T>((std::int64_t{kLanes32} << parts.square) - 1);
-        if (any_above(d, largest_of_group(keys), hn::Set(d, small)))
-          put_indices<kAll, false>(row, x, spill, parts, seams);
-        else put_indices<kAll, true>(row, x, spill, parts, seams);
+        if (any_above(d, largest_of_group(keys), hn::Set(d, small))) put_near<kAll, false>(row, x, spill, parts, seams);
+        else put_near<kAll, true>(row, x, spill, parts, seams);
         return;
       }
     for (int i = 0; i < kAll && i < count; i += kLanes32) put(row, x + i, spill + i, parts, count - i, seams);
@@ -94,10 +93,12 @@ class SiteWriter {
   }
 
   void finish() const {
+    distances_.finish();
     if (stream_) hwy::FlushStream();
   }
 
  private:
+  static bool is_int32(const Target& to) { return to.data == nullptr || to.dtype == DType::int32; }
   static bool are_aligned(const SiteTargets& to) {
     auto places = reinterpret_cast<std::uintptr_t>(to.nearest.data);
     for (const Target& component : to.coordinates) places |= reinterpret_cast<std::uintptr_t>(component.data);
@@ -154,31 +155,61 @@ class SiteWriter {
     return {squared, hn::And(rest, hn::Set(D32(), (1u << square) - 1))};
   }
 
-  /// A group of keys of which each has a site, to 32-bit indices alone.
+  /// A group of n keys of which each has a site, to 32-bit integers: one output after the other.
   /// @tparam kSmall  no squared distance is above the lanes of a vector
   template <int n, bool kSmall, class T>
-  HWY_INLINE void put_indices(const Row& row, std::int64_t x, const T* keys, const Parts parts, Seams& seams) const {
+  HWY_INLINE void put_near(const Row& row, std::int64_t x, const T* keys, const Parts parts, Seams& seams) const {
     const DInt d;
-    const hn::ScalableTag<float> df;
+    constexpr int kVectors = n / kLanes32;
     const auto& step = frame_.site.step;
-    const VInt slow_step = hn::Set(d, static_cast<std::int32_t>(step[0]));
-    const VInt middle_step = hn::Set(d, static_cast<std::int32_t>(step[1]));
-    const VInt first = hn::Add(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(row.index + x)));
-    const VInt roots = rounded(hn::Sqrt(hn::Iota(df, 0)), parts);
-    const auto root_of = [&](VInt square) {
+    const auto& first = frame_.site.first;
+    const auto all = [&](std::int64_t value) { return hn::Set(d, static_cast<std::int32_t>(value)); };
+    const VInt roots = rounded(hn::Sqrt(hn::Iota(DFloat(), 0)), parts);
+    const auto root_of = [=](VInt square) FATHOM_INLINED {
       if constexpr (kSmall) return hn::TableLookupLanes(roots, hn::IndicesFromVec(d, square));
       else return root(square, parts);
     };
-    const auto index_at = [&](int i) {
-      const V32 key = load(keys + i * kLanes32);
-      const Offsets offsets = offsets_in(hn::ShiftRightSame(key, parts.square), key, parts, root_of);
-      VInt index = hn::Add(hn::Add(first, hn::Set(d, i * kLanes32)), hn::Mul(offsets.slow, slow_step));
-      if (parts.middle < parts.slow) index = hn::Add(index, hn::Mul(offsets.middle, middle_step));
-      return hn::BitCast(DFloat(), hn::Add(index, offsets.fast));
-    };
-    float* const out = reinterpret_cast<float*>(row.nearest) + x;
-    if (stream_) return seams.nearest.template stream<n / kLanes32>(out, index_at);
-    for (int i = 0; i < n / kLanes32; ++i) hn::StoreU(index_at(i), DFloat(), out + i * kLanes32);
+    const int square = parts.square;
+    const auto squared_in_all = [=](V32 key) FATHOM_INLINED { return hn::ShiftRightSame(key, square); };
+    if (HWY_LIKELY(row.nearest != nullptr)) {
+      const VInt index = hn::Add(hn::Iota(d, 0), all(row.index + x));
+      const VInt slow_step = all(step[0]), middle_step = all(step[1]);
+      stream_all<kVectors>(row.nearest, x, seams.nearest, [=](int i) FATHOM_INLINED {
+        const V32 key = load(keys + i * kLanes32);
+        const Offsets offsets = offsets_in(squared_in_all(key), key, parts, root_of);
+        VInt sum = hn::Add(hn::Add(index, hn::Set(d, i * kLanes32)), hn::Mul(offsets.slow, slow_step));
+        if (parts.middle < parts.slow) sum = hn::Add(sum, hn::Mul(offsets.middle, middle_step));
+        return hn::Add(sum, offsets.fast);
+      });
+    }
+    if (row.coordinates[2] != nullptr) {
+      const VInt slow = all(first[0] + row.slow), middle = all(first[1] + row.middle);
+      const VInt fast = hn::Add(hn::Iota(d, 0), all(first[2] + x));
+      stream_all<kVectors>(row.coordinates[0], x, seams.coordinates[0], [=](int i) FATHOM_INLINED {
+        return hn::Add(slow, offset_in(load(keys + i * kLanes32), parts.slow, parts.square));
+      });
+      if (row.coordinates[1] != nullptr)
+        stream_all<kVectors>(row.coordinates[1], x, seams.coordinates[1], [=](int i) FATHOM_INLINED {
+          return hn::Add(middle, offset_in(load(keys + i * kLanes32), parts.middle, parts.slow));
+        });
+      stream_all<kVectors>(row.coordinates[2], x, seams.coordinates[2], [=](int i) FATHOM_INLINED {
+        const V32 key = load(keys + i * kLanes32);
+        const Offsets offsets = offsets_in(squared_in_all(key), key, parts, root_of);
+        return hn::Add(hn::Add(fast, hn::Set(d, i * kLanes32)), offsets.fast);
+      });
+    }
+    if (!measures_) return;
+    for (int i = 0; i < kVectors; ++i)
+      distances_.write_found(row.distances, x + i * kLanes32, squared_in_all(load(keys + i * kLanes32)), kLanes32,
+                             seams.distances);
+  }
+
+  template <int n, class ValuesAt>
+  HWY_INLINE void stream_all(std::byte* to, std::int64_t x, Seam& seam, const ValuesAt& values_at) const {
+    float* const out = reinterpret_cast<float*>(to) + x;
+    const auto floats_at = [=](int i) FATHOM_INLINED { return hn::BitCast(DFloat(), values_at(i)); };
+    if (stream_) return seam.stream<n>(out, floats_at);
+    for (int i = 0; i < n; ++i) hn::StoreU(floats_at(i), DFloat(), out + i * kLanes32);
   }
 
   HWY_INLINE void put(const Row& row, std::int64_t x, const double* keys, const Parts& parts, std::int64_t count,
@@ -236,13 +267,18 @@ class SiteWriter {
     return hn::Sub(hn::BitCast(DInt(), sum), hn::BitCast(DInt(), hn::Set(d, 0x1p23f)));
   }
 
+  /// The offset that stands in bits [from, to) of keys.
+  static HWY_INLINE VInt offset_in(V32 keys, int from, int to) {
+    const DInt d;
+    const V32 bits = hn::And(hn::ShiftRightSame(keys, from), hn::Set(D32(), (1u << (to - from)) - 1));
+    return hn::Sub(hn::BitCast(d, bits), hn::Set(d, 1 << (to - from - 1)));
+  }
+
   template <class RootOf>
   static HWY_INLINE Offsets offsets_in(V32 squared, V32 keys, const Parts& parts, const RootOf& root_of) {
     const DInt d;
     const auto offset = [&](int from, int to, int weight, VInt& left) {
-      const V32 mask = hn::Set(D32(), (1u << (to - from)) - 1);
-      const VInt bits = hn::BitCast(d, hn::And(hn::ShiftRightSame(keys, from), mask));
-      const VInt result = hn::Sub(bits, hn::Set(d, 1 << (to - from - 1)));
+      const VInt result = offset_in(keys, from, to);
       const VInt square = hn::Mul(result, result);
       left = hn::Sub(left, weight == 1 ? square : hn::Mul(square, hn::Set(d, weight)));
       return result;
@@ -324,7 +360,9 @@ class SiteWriter {
 
   const Frame& frame_;
   const Writer distances_;
-  const bool measures_, index_alone_, stream_;
+  const bool measures_;
+  const bool simple_;  ///< near keys go to 32-bit integers as they are
+  const bool stream_;
   const Parts tiny_, narrow_, wide_;
 };
 

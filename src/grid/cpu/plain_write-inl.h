@@ -49,7 +49,8 @@ class Writer {
         fast_(frame.distance.data && frame.distance.dtype == DType::float32 && !frame.squared.data &&
               (frame.unit == 1 || frame.scaled)),
         exact_(fast_ && !frame.limited && frame.limit < kExactInFloat),
-        stream_(fast_ && frame.stream && !frame.keys && pays_for_ends(frame, frame.distance)) {}
+        stream_(fast_ && frame.stream && reinterpret_cast<std::uintptr_t>(frame.distance.data) % sizeof(float) == 0 &&
+                pays_for_ends(frame, frame.distance)) {}
 
   Row row(std::int64_t slow, std::int64_t middle) const {
     return {frame_.distance.data ? frame_.distance.row(slow, middle) : nullptr,
