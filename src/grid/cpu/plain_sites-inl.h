@@ -172,19 +172,19 @@ class SiteWriter {
     const int square = parts.square;
     const auto squared_in_all = [=](V32 key) FATHOM_INLINED { return hn::ShiftRightSame(key, square); };
     if (HWY_LIKELY(row.nearest != nullptr)) {
-      const VInt index = hn::Add(hn::Iota(d, 0), all(row.index + x));
+      const auto index = static_cast<std::int32_t>(row.index + x);
       const VInt slow_step = all(step[0]), middle_step = all(step[1]);
       stream_all<kVectors>(row.nearest, x, seams.nearest, [=](int i) FATHOM_INLINED {
         const V32 key = load(keys + i * kLanes32);
         const Offsets offsets = offsets_in(squared_in_all(key), key, parts, root_of);
-        VInt sum = hn::Add(hn::Add(index, hn::Set(d, i * kLanes32)), hn::Mul(offsets.slow, slow_step));
+        VInt sum = hn::Add(hn::Add(hn::Iota(d, 0), hn::Set(d, index + i * kLanes32)), hn::Mul(offsets.slow, slow_step));
         if (parts.middle < parts.slow) sum = hn::Add(sum, hn::Mul(offsets.middle, middle_step));
         return hn::Add(sum, offsets.fast);
       });
     }
     if (row.coordinates[2] != nullptr) {
       const VInt slow = all(first[0] + row.slow), middle = all(first[1] + row.middle);
-      const VInt fast = hn::Add(hn::Iota(d, 0), all(first[2] + x));
+      const auto fast = static_cast<std::int32_t>(first[2] + x);
       stream_all<kVectors>(row.coordinates[0], x, seams.coordinates[0], [=](int i) FATHOM_INLINED {
         return hn::Add(slow, offset_in(load(keys + i * kLanes32), parts.slow, parts.square));
       });
@@ -195,7 +195,7 @@ class SiteWriter {
       stream_all<kVectors>(row.coordinates[2], x, seams.coordinates[2], [=](int i) FATHOM_INLINED {
         const V32 key = load(keys + i * kLanes32);
         const Offsets offsets = offsets_in(squared_in_all(key), key, parts, root_of);
-        return hn::Add(hn::Add(fast, hn::Set(d, i * kLanes32)), offsets.fast);
+        return hn::Add(hn::Add(hn::Iota(d, 0), hn::Set(d, fast + i * kLanes32)), offsets.fast);
       });
     }
     if (!measures_) return;
