@@ -90,6 +90,7 @@ class Solver {
         tiny_(frame.tiny, frame.slow_multiple, frame.tiny.reach),
         narrow_(frame.narrow, frame.slow_multiple, frame.narrow.reach),
         wide_(frame.wide, frame.slow_multiple, kAnyReach),
+        tiny_span_(frame.tiny.reach / frame.fast_multiple),
         segments_(segment_count(frame)),
         columns_(round_up(frame.box.fast, kLanes16)) {
     s_.search_narrow.share(frame_, shared.fast, writer_);
@@ -211,27 +212,27 @@ class Solver {
     const std::int64_t end = std::min(frame_.fast.end - frame_.fast.begin, start_of(s + 1));
     std::uint32_t* most = bounding ? s_.most + s : nullptr;
     for (std::int64_t x = start_of(s); x < end; x += kGroup * kLanes16) {
-      s_.tiny_fits[s] = s_.tiny_fits[s] && solve_group<kGroup>(s_.tiny, out, x, frame_.tiny.reach, most);
+      s_.tiny_fits[s] = s_.tiny_fits[s] && solve_group<kGroup>(s_.tiny, out, x, tiny_span_, most);
       if (s_.tiny_fits[s]) continue;
       fill_narrow(s_.rows + (slow + frame_.slow.begin) % kBlock * s_.pitch);
-      solve_columns(out, x, end - x, s_.block_reach[s], most);
+      solve_columns(out, x, end - x, s_.span[s], most);
     }
     if (bounding)
       s_.tiny_fits[s] = *most > kTinyPays<Form> && *most <= std::int64_t{frame_.tiny.reach} * frame_.tiny.reach;
   }
 
   /// With no more vectors than the columns that are left fill: images may be narrow.
-  HWY_INLINE void solve_columns(const typename Output::Row& out, std::int64_t x, std::int64_t left, int reach,
+  HWY_INLINE void solve_columns(const typename Output::Row& out, std::int64_t x, std::int64_t left, int span,
                                 std::uint32_t* most) {
-    if (left <= kLanes16) solve_group<1>(s_.narrow, out, x, reach, most);
-    else if (left <= 2 * kLanes16) solve_group<2>(s_.narrow, out, x, reach, most);
-    else solve_group<kGroup>(s_.narrow, out, x, reach, most);
+    if (left <= kLanes16) solve_group<1>(s_.narrow, out, x, span, most);
+    else if (left <= 2 * kLanes16) solve_group<2>(s_.narrow, out, x, span, most);
+    else solve_group<kGroup>(s_.narrow, out, x, span, most);
   }
 
   /// Writes a group of results as wide as n 16-bit vectors, unless it has some that tiny values cannot tell; raises
   /// `most`.
   template <int n, class T>
-  HWY_INLINE bool solve_group(const T* values, const typename Output::Row& out, std::int64_t x, int reach,
+  HWY_INLINE bool solve_group(const T* values, const typename Output::Row& out, std::int64_t x, int span,
                               std::uint32_t* most) {
     constexpr bool kTiny = std::is_same_v<T, Tiny>;
     const hn::ScalableTag<T> d;
@@ -239,7 +240,7 @@ class Solver {
     hn::Vec<decltype(d)> group[n * kGroupOf<T> / kGroup];
     int asked = 0;  // groups of images differ too much to learn from one another
     window(d, values + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, steps(layout),
-           reach / frame_.fast_multiple, kTiny ? tiny_least_ : narrow_least_, asked, group);
+           span, kTiny ? tiny_least_ : narrow_least_, asked, group);
     const std::int64_t left = frame_.fast.end - frame_.fast.begin - x;
     const auto largest = largest_of_first(d, group, left);
     const std::int64_t most_told = layout.of_square(layout.reach * layout.reach + 1) - 1;
@@ -314,6 +315,7 @@ class Solver {
   const FirstPass<Form> tiny_, narrow_, wide_;
   std::int64_t tiny_least_ = 0, narrow_least_ = 0;  ///< no value of the row at hand is smaller
   const std::uint16_t* narrow_row_ = nullptr;       ///< the row whose narrow values are there
+  const int tiny_span_;  ///< columns within the reach of tiny values
   const int segments_;
   const std::int64_t columns_;
 };

@@ -42,6 +42,7 @@ class SiteWriter {
         measures_(frame.distance.data || frame.squared.data),
         simple_(!frame.limited && is_int32(frame.site.nearest) && is_int32(frame.site.coordinates[2]) &&
                 frame.site.zero_count == 0 && frame.site.fits && frame.site.step[2] == 1),
+        index_alone_(simple_ && !measures_ && frame.site.coordinates[2].data == nullptr),
         stream_(frame.stream && pays_for_ends(frame, frame.streamed()) && are_aligned(frame.site)),
         tiny_(frame, frame.tiny),
         narrow_(frame, frame.narrow),
@@ -159,55 +160,65 @@ class SiteWriter {
   /// @tparam kSmall  no squared distance is above the lanes of a vector
   template <int n, bool kSmall, class T>
   HWY_INLINE void put_near(const Row& row, std::int64_t x, const T* keys, const Parts parts, Seams& seams) const {
-    const DInt d;
-    constexpr int kVectors = n / kLanes32;
-    const auto& step = frame_.site.step;
-    const auto& first = frame_.site.first;
-    const auto all = [&](std::int64_t value) { return hn::Set(d, static_cast<std::int32_t>(value)); };
-    const VInt roots = rounded(hn::Sqrt(hn::Iota(DFloat(), 0)), parts);
-    const auto root_of = [=](VInt square) FATHOM_INLINED {
-      if constexpr (kSmall) return hn::TableLookupLanes(roots, hn::IndicesFromVec(d, square));
-      else return root(square, parts);
-    };
-    const int square = parts.square;
-    const auto squared_in_all = [=](V32 key) FATHOM_INLINED { return hn::ShiftRightSame(key, square); };
     if (HWY_LIKELY(row.nearest != nullptr)) {
+      const DInt d;
       const auto index = static_cast<std::int32_t>(row.index + x);
-      const VInt slow_step = all(step[0]), middle_step = all(step[1]);
-      stream_all<kVectors>(row.nearest, x, seams.nearest, [=](int i) FATHOM_INLINED {
-        const V32 key = load(keys + i * kLanes32);
-        const Offsets offsets = offsets_in(squared_in_all(key), key, parts, root_of);
+      const VInt slow_step = hn::Set(d, static_cast<std::int32_t>(frame_.site.step[0]));
+      const VInt middle_step = hn::Set(d, static_cast<std::int32_t>(frame_.site.step[1]));
+      const VInt roots = small_roots(parts);
+      stream_all<n / kLanes32>(row.nearest, x, seams.nearest, [&](int i) FATHOM_INLINED {
+        const Offsets offsets = near_offsets<kSmall>(load(keys + i * kLanes32), parts, roots);
         VInt sum = hn::Add(hn::Add(hn::Iota(d, 0), hn::Set(d, index + i * kLanes32)), hn::Mul(offsets.slow, slow_step));
         if (parts.middle < parts.slow) sum = hn::Add(sum, hn::Mul(offsets.middle, middle_step));
         return hn::Add(sum, offsets.fast);
       });
     }
+    if (HWY_UNLIKELY(!index_alone_)) put_near_others<n, kSmall>(row, x, keys, parts, seams);
+  }
+
+  /// The outputs beside the index.
+  template <int n, bool kSmall, class T>
+  HWY_NOINLINE void put_near_others(const Row& row, std::int64_t x, const T* keys, const Parts parts,
+                                    Seams& seams) const {
+    const DInt d;
+    constexpr int kVectors = n / kLanes32;
+    const auto& first = frame_.site.first;
+    const auto all = [&](std::int64_t value) { return hn::Set(d, static_cast<std::int32_t>(value)); };
     if (row.coordinates[2] != nullptr) {
-      const VInt slow = all(first[0] + row.slow), middle = all(first[1] + row.middle);
+      const VInt slow = all(first[0] + row.slow), middle = all(first[1] + row.middle), roots = small_roots(parts);
       const auto fast = static_cast<std::int32_t>(first[2] + x);
-      stream_all<kVectors>(row.coordinates[0], x, seams.coordinates[0], [=](int i) FATHOM_INLINED {
+      stream_all<kVectors>(row.coordinates[0], x, seams.coordinates[0], [&](int i) FATHOM_INLINED {
         return hn::Add(slow, offset_in(load(keys + i * kLanes32), parts.slow, parts.square));
       });
       if (row.coordinates[1] != nullptr)
-        stream_all<kVectors>(row.coordinates[1], x, seams.coordinates[1], [=](int i) FATHOM_INLINED {
+        stream_all<kVectors>(row.coordinates[1], x, seams.coordinates[1], [&](int i) FATHOM_INLINED {
           return hn::Add(middle, offset_in(load(keys + i * kLanes32), parts.middle, parts.slow));
         });
-      stream_all<kVectors>(row.coordinates[2], x, seams.coordinates[2], [=](int i) FATHOM_INLINED {
-        const V32 key = load(keys + i * kLanes32);
-        const Offsets offsets = offsets_in(squared_in_all(key), key, parts, root_of);
+      stream_all<kVectors>(row.coordinates[2], x, seams.coordinates[2], [&](int i) FATHOM_INLINED {
+        const Offsets offsets = near_offsets<kSmall>(load(keys + i * kLanes32), parts, roots);
         return hn::Add(hn::Add(hn::Iota(d, 0), hn::Set(d, fast + i * kLanes32)), offsets.fast);
       });
     }
-    if (!measures_) return;
-    for (int i = 0; i < kVectors; ++i)
-      distances_.write_found(row.distances, x + i * kLanes32, squared_in_all(load(keys + i * kLanes32)), kLanes32,
+    for (int i = 0; measures_ && i < n; i += kLanes32)
+      distances_.write_found(row.distances, x + i, hn::ShiftRightSame(load(keys + i), parts.square), kLanes32,
                              seams.distances);
+  }
+
+  static HWY_INLINE VInt small_roots(const Parts& parts) {
+    return rounded(hn::Sqrt(hn::Iota(DFloat(), 0)), parts);
+  }
+  template <bool kSmall>
+  static HWY_INLINE Offsets near_offsets(V32 key, const Parts& parts, VInt roots) {
+    return offsets_in(hn::ShiftRightSame(key, parts.square), key, parts, [&](VInt square) FATHOM_INLINED {
+      if constexpr (kSmall) return hn::TableLookupLanes(roots, hn::IndicesFromVec(DInt(), square));
+      else return root(square, parts);
+    });
   }
 
   template <int n, class ValuesAt>
   HWY_INLINE void stream_all(std::byte* to, std::int64_t x, Seam& seam, const ValuesAt& values_at) const {
     float* const out = reinterpret_cast<float*>(to) + x;
-    const auto floats_at = [=](int i) FATHOM_INLINED { return hn::BitCast(DFloat(), values_at(i)); };
+    const auto floats_at = [&](int i) FATHOM_INLINED { return hn::BitCast(DFloat(), values_at(i)); };
     if (stream_) return seam.stream<n>(out, floats_at);
     for (int i = 0; i < n; ++i) hn::StoreU(floats_at(i), DFloat(), out + i * kLanes32);
   }
@@ -231,11 +242,21 @@ class SiteWriter {
   HWY_INLINE void put(const Row& row, std::int64_t x, V32 squared, V32 rest, const Parts& parts, std::int64_t count,
                       Seams& seams) const {
     const DInt d;
-    if (measures_) distances_.write(row.distances, x, squared, count, seams.distances);
     const auto found = hn::RebindMask(d, less_equal(squared, hn::Set(D32(), frame_.limit)));
     Offsets offsets{hn::Zero(d), hn::Zero(d), hn::Zero(d)};
     if (!hn::AllFalse(d, found))
-      offsets = offsets_in(squared, rest, parts, [&](VInt square) { return root(square, parts); });
+      offsets = offsets_in(squared, rest, parts, [&](VInt square) FATHOM_INLINED { return root(square, parts); });
+    if (HWY_UNLIKELY(!index_alone_ || count < kLanes32))
+      return put_any(row, x, squared, found, offsets, count, seams);
+    const VInt indices = kept(found, index(row, x, offsets));
+    stream_all<1>(row.nearest, x, seams.nearest, [&](int) FATHOM_INLINED { return indices; });
+  }
+
+  template <class M>
+  HWY_NOINLINE void put_any(const Row& row, std::int64_t x, V32 squared, M found, const Offsets& offsets,
+                            std::int64_t count, Seams& seams) const {
+    const DInt d;
+    if (measures_) distances_.write(row.distances, x, squared, count, seams.distances);
     const SiteTargets& to = frame_.site;
     if (HWY_LIKELY(row.nearest != nullptr)) {
       if (HWY_UNLIKELY(!to.fits)) put_wide_index(row, x, found, offsets, count);
@@ -277,7 +298,7 @@ class SiteWriter {
   template <class RootOf>
   static HWY_INLINE Offsets offsets_in(V32 squared, V32 keys, const Parts& parts, const RootOf& root_of) {
     const DInt d;
-    const auto offset = [&](int from, int to, int weight, VInt& left) {
+    const auto offset = [&](int from, int to, int weight, VInt& left) FATHOM_INLINED {
       const VInt result = offset_in(keys, from, to);
       const VInt square = hn::Mul(result, result);
       left = hn::Sub(left, weight == 1 ? square : hn::Mul(square, hn::Set(d, weight)));
@@ -361,7 +382,8 @@ class SiteWriter {
   const Frame& frame_;
   const Writer distances_;
   const bool measures_;
-  const bool simple_;  ///< near keys go to 32-bit integers as they are
+  const bool simple_;       ///< near keys go to 32-bit integers as they are
+  const bool index_alone_;  ///< to an index and nothing else
   const bool stream_;
   const Parts tiny_, narrow_, wide_;
 };
