@@ -87,7 +87,7 @@ TEST(PlainSites, EqualSeparableOracleAtAnyDistance) {
 
 TEST(PlainSites, EqualBruteForceWithSpacingsInAUnit) {
   Random random(2);
-  const std::vector<std::vector<std::int64_t>> spacings = {{1, 2, 3}, {3, 2, 1}, {6, 4, 3}, {1, 1, 4},
+  const std::vector<std::vector<std::int64_t>> spacings = {{1, 2, 3},  {3, 2, 1}, {6, 4, 3}, {1, 1, 4},
                                                            {20, 1, 7}, {2, 3, 2}, {1, 9, 1}};
   for (int i = 0; i < scaled(220); ++i) {
     const bool volume = i % 2 == 1;

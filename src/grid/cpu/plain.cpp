@@ -16,8 +16,8 @@ struct Plan {
   Frame frame;
   Job region;  ///< blocks that hold rows of the region
   std::int64_t jobs = 1;
-  std::int64_t pitch = 0;    ///< of bits and carries
-  std::int64_t steps = 0;    ///< largest |d| in the tables of steps
+  std::int64_t pitch = 0;  ///< of bits and carries
+  std::int64_t steps = 0;  ///< largest |d| in the tables of steps
 
   Job job(std::int64_t index) const {
     const std::int64_t blocks = region.end - region.begin;

@@ -153,8 +153,10 @@ class Solver {
       if (near && r >= first && r < end) solve_near(top + r - frame_.slow.begin, r == first);
     }
     if (!walk_far(top, first, end)) {
-      solve_far(s_.search_narrow, narrow_, [&](int s) { return is_narrow(s) && !is_near(s); }, top, first, end);
-      solve_far(s_.search_wide, wide_, [&](int s) { return !is_narrow(s); }, top, first, end);
+      solve_far(
+          s_.search_narrow, narrow_, [&](int s) { return is_narrow(s) && !is_near(s); }, top, first, end);
+      solve_far(
+          s_.search_wide, wide_, [&](int s) { return !is_narrow(s); }, top, first, end);
     }
     for (int s = 0; s < segments_; ++s) s_.reach[s] = std::min(s_.block_reach[s], reach_from(frame_, s_.most[s]));
   }
@@ -239,8 +241,8 @@ class Solver {
     const Layout& layout = kTiny ? frame_.tiny : frame_.narrow;
     hn::Vec<decltype(d)> group[n * kGroupOf<T> / kGroup];
     int asked = 0;  // groups of images differ too much to learn from one another
-    window(d, values + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, steps(layout),
-           span, kTiny ? tiny_least_ : narrow_least_, asked, group);
+    window(d, values + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, steps(layout), span,
+           kTiny ? tiny_least_ : narrow_least_, asked, group);
     const std::int64_t left = frame_.fast.end - frame_.fast.begin - x;
     const auto largest = largest_of_first(d, group, left);
     const std::int64_t most_told = layout.of_square(layout.reach * layout.reach + 1) - 1;
@@ -274,7 +276,8 @@ class Solver {
     for (int r = first; r < end; r += kRows) {
       const int count = std::min(kRows, end - r);
       const auto tile = output_tile(top + r, count, r == first);
-      if (!walk.solve(rows_from<D16Block>(pass, r, count), tile, bounds(), [&](int s) { return !is_near(s); }, s_.most))
+      if (!walk.solve(
+              rows_from<D16Block>(pass, r, count), tile, bounds(), [&](int s) { return !is_near(s); }, s_.most))
         return false;
     }
     return true;
@@ -315,7 +318,7 @@ class Solver {
   const FirstPass<Form> tiny_, narrow_, wide_;
   std::int64_t tiny_least_ = 0, narrow_least_ = 0;  ///< no value of the row at hand is smaller
   const std::uint16_t* narrow_row_ = nullptr;       ///< the row whose narrow values are there
-  const int tiny_span_;  ///< columns within the reach of tiny values
+  const int tiny_span_;                             ///< columns within the reach of tiny values
   const int segments_;
   const std::int64_t columns_;
 };

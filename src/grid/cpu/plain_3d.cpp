@@ -391,8 +391,7 @@ class Solver {
       int reach = 0;
       for (int segment = 0; segment < segments_; ++segment) {
         const std::int64_t begin = frame_.fast.begin + static_cast<std::int64_t>(segment) * kSegment;
-        const std::int64_t gap =
-            std::max(begin - (x + width - 1), x - (begin + kSegment - 1)) * frame_.fast_multiple;
+        const std::int64_t gap = std::max(begin - (x + width - 1), x - (begin + kSegment - 1)) * frame_.fast_multiple;
         const int bound = std::min(frame_.reach, reach_of(tile)[segment] + lift);
         if (gap <= bound) reach = std::max(reach, bound);
       }
@@ -520,7 +519,8 @@ class Solver {
         window(d, values + frame_.fast.begin + x, kLanes<decltype(d)>, 1, steps, std::min(most_steps, span[s]),
                least_value_, asked, group);
         writer_.write(d, out, x, group, width - x, seams_);
-        most[s] = std::max(most[s], squared_in(largest_lane(d, largest_of_first(d, group, width - x)), layout<T>().square));
+        most[s] =
+            std::max(most[s], squared_in(largest_lane(d, largest_of_first(d, group, width - x)), layout<T>().square));
       }
     }
   }

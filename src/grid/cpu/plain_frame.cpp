@@ -28,16 +28,15 @@ std::array<Axis, 3> axes_of(const Problem& problem) {
   const auto element = static_cast<std::int64_t>(size_of(problem.input.dtype()));
   for (int k = 0; k < problem.rank; ++k) {
     const auto axis = static_cast<std::size_t>(k);
-    axes[k == problem.rank - 1 ? 2 : axis] = {
-        problem.extent(k),
-        problem.region[axis],
-        problem.multiple[axis],
-        problem.index_step[axis],
-        problem.input.strides()[k] * element,
-        byte_stride(problem.outputs.distance, k),
-        byte_stride(problem.outputs.squared, k),
-        byte_stride(problem.outputs.nearest, k),
-        byte_stride(problem.outputs.coordinates, k + 1)};
+    axes[k == problem.rank - 1 ? 2 : axis] = {problem.extent(k),
+                                              problem.region[axis],
+                                              problem.multiple[axis],
+                                              problem.index_step[axis],
+                                              problem.input.strides()[k] * element,
+                                              byte_stride(problem.outputs.distance, k),
+                                              byte_stride(problem.outputs.squared, k),
+                                              byte_stride(problem.outputs.nearest, k),
+                                              byte_stride(problem.outputs.coordinates, k + 1)};
   }
   return axes;
 }
@@ -108,8 +107,8 @@ Layout full_layout(const Problem& problem) {
 int reach_within(const Frame& frame, int offset_bits, std::int64_t most) {
   const auto square = static_cast<int>(std::sqrt(static_cast<double>(most)));
   const int offset = (1 << (offset_bits - 1)) - 1;
-  const int multiple = frame.box.middle == 1 ? frame.slow_multiple
-                                             : std::min(frame.slow_multiple, frame.middle_multiple);
+  const int multiple =
+      frame.box.middle == 1 ? frame.slow_multiple : std::min(frame.slow_multiple, frame.middle_multiple);
   return std::min(square, offset * multiple);
 }
 
@@ -166,8 +165,9 @@ int first_reach(const Frame& frame, int farthest, int width) {
 double squared_diagonal(const Problem& problem) {
   double diagonal = 0;
   for (int k = 0; k < problem.rank; ++k)
-    diagonal += std::pow(static_cast<double>(problem.extent(k) - 1) *
-                             static_cast<double>(problem.multiple[static_cast<std::size_t>(k)]), 2);
+    diagonal += std::pow(
+        static_cast<double>(problem.extent(k) - 1) * static_cast<double>(problem.multiple[static_cast<std::size_t>(k)]),
+        2);
   return diagonal;
 }
 

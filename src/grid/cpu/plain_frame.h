@@ -42,8 +42,8 @@ struct Target {
 /// Where the results about sites go, and what they are: indices and coordinates in the caller's input.
 struct SiteTargets {
   Target nearest;
-  Target coordinates[3];            ///< along slow, middle, fast
-  Target zeros[kMaxSpaceRank];      ///< components along axes of one element
+  Target coordinates[3];        ///< along slow, middle, fast
+  Target zeros[kMaxSpaceRank];  ///< components along axes of one element
   int zero_count = 0;
   std::int64_t step[3] = {0, 0, 0};   ///< of the index, along slow, middle, fast
   std::int64_t first[3] = {0, 0, 0};  ///< coordinates of the region's first element

@@ -204,9 +204,7 @@ class SiteWriter {
                              seams.distances);
   }
 
-  static HWY_INLINE VInt small_roots(const Parts& parts) {
-    return rounded(hn::Sqrt(hn::Iota(DFloat(), 0)), parts);
-  }
+  static HWY_INLINE VInt small_roots(const Parts& parts) { return rounded(hn::Sqrt(hn::Iota(DFloat(), 0)), parts); }
   template <bool kSmall>
   static HWY_INLINE Offsets near_offsets(V32 key, const Parts& parts, VInt roots) {
     return offsets_in(hn::ShiftRightSame(key, parts.square), key, parts, [&](VInt square) FATHOM_INLINED {
@@ -246,8 +244,7 @@ class SiteWriter {
     Offsets offsets{hn::Zero(d), hn::Zero(d), hn::Zero(d)};
     if (!hn::AllFalse(d, found))
       offsets = offsets_in(squared, rest, parts, [&](VInt square) FATHOM_INLINED { return root(square, parts); });
-    if (HWY_UNLIKELY(!index_alone_ || count < kLanes32))
-      return put_any(row, x, squared, found, offsets, count, seams);
+    if (HWY_UNLIKELY(!index_alone_ || count < kLanes32)) return put_any(row, x, squared, found, offsets, count, seams);
     const VInt indices = kept(found, index(row, x, offsets));
     stream_all<1>(row.nearest, x, seams.nearest, [&](int) FATHOM_INLINED { return indices; });
   }

@@ -48,8 +48,7 @@ class RowWalk {
     writer_ = &writer;
     const std::int64_t slow = frame.box.slow * frame.slow_multiple, middle = frame.box.middle * frame.middle_multiple;
     const auto most = static_cast<std::int64_t>(kFar);
-    serves_ = sizeof(T) == 8 ||
-              (bend_ < most / 256 && (Form::kKeys || slow * slow + middle * middle < most / 2));
+    serves_ = sizeof(T) == 8 || (bend_ < most / 256 && (Form::kKeys || slow * slow + middle * middle < most / 2));
   }
 
   /// Solves the segments of a tile that belong to it, raises most[segment]. False if some row is not convex: then all
@@ -64,8 +63,7 @@ class RowWalk {
       take(source, i, sites);
       std::int64_t best = sites.begin;
       const auto* next = source.row[std::min(i + 1, tile.count - 1)] + frame_->fast.begin;
-      for (Run run = next_run(bounds, 0, belongs); run.begin < bounds.count;
-           run = next_run(bounds, run.end, belongs))
+      for (Run run = next_run(bounds, 0, belongs); run.begin < bounds.count; run = next_run(bounds, run.end, belongs))
         solve_run(tile.row[i], sites, run, best, next, i < tile.bounding ? most : nullptr);
     }
     return true;
@@ -128,7 +126,8 @@ class RowWalk {
       return hn::Gt(rise, hn::Set(d, static_cast<T>(least)));
     } else {
       constexpr std::int64_t kBeyond = 3 << 29;
-      return hn::Gt(hn::BitCast(ds, rise), hn::Set(ds, static_cast<std::int32_t>(std::clamp(least, -kBeyond, kBeyond))));
+      return hn::Gt(hn::BitCast(ds, rise),
+                    hn::Set(ds, static_cast<std::int32_t>(std::clamp(least, -kBeyond, kBeyond))));
     }
   }
 
