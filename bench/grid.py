@@ -101,7 +101,8 @@ def measure(feature, image, threads, isas, peers, args):
 
 def print_head(peers):
     columns = "".join(f"{peer.name + ' ms':>14}{'×':>7}" for peer in peers)
-    print(f"{'feature':12}{'size':14}{'case':9}{'thr':>4} {'set':9}{'ours ms':>10}{'median':>10}{'Mel/s':>8}{'×plain':>7}"
+    print(f"{'feature':12}{'size':14}{'case':9}{'thr':>4} {'set':9}{'ours ms':>10}{'median':>10}{'Mel/s':>8}"
+          f"{'×plain':>7}"
           f"{'copy ms':>9}{'B/el':>6}{columns}")
 
 

@@ -8,9 +8,9 @@
 
 namespace fathom::grid::cpu {
 
-/// Whether the fast engine serves the problem: Euclidean, spacings that are multiples of a unit, open borders – or, where
-/// clamp_to_border() can add them afterwards, borders of sites –, no labels, no sign, 2 or 3 axes, rows enough to be
-/// worth it, extents small enough for its integers.
+/// Whether the fast engine serves the problem: Euclidean, spacings that are multiples of a unit, open borders – or
+/// borders of sites where clamp_to_border() can add them afterwards –, no labels, no sign, 2 or 3 axes, rows enough to
+/// be worth it, extents small enough for its integers.
 bool plain_serves(const Problem& problem);
 
 /// Bytes of scratch for a number of threads.

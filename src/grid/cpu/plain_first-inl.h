@@ -66,6 +66,19 @@ class FirstPass {
     return layout_.of_square(units * units) + (Form::kKeys ? offset * (1 << layout_.slow) + layout_.bias() : 0);
   }
 
+  /// Squared distances of columns with sites, and what else stands in their keys, of 32 bits each in any layout.
+  struct Parts {
+    V32 squared, rest;
+  };
+  HWY_INLINE Parts parts(hn::Vec<D16Half> nearer) const {
+    const D32 d;
+    const V32 wide = hn::PromoteTo(d, nearer), steps = distance(wide);
+    const V32 offset = hn::ShiftLeftSame(signed_by_side(d, steps, wide), layout_.slow);
+    const V32 weight = hn::Set(d, static_cast<std::uint32_t>(multiple_ * multiple_));
+    return {hn::Mul(hn::Mul(steps, steps), weight),
+            hn::Add(offset, hn::Set(d, static_cast<std::uint32_t>(layout_.bias())))};
+  }
+
   /// The values of columns.
   template <class D>
   HWY_INLINE hn::Vec<D> values(D d, hn::Vec<hn::Rebind<std::uint16_t, D>> nearer) const {

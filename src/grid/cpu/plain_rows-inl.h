@@ -66,6 +66,7 @@ struct ValueRows {
     return rows_to_lanes(D(), row, x, steps.limit(reach), columns);
   }
   T absent() const { return kNone<T>; }
+  bool is_even(int, const Range&) const { return false; }  // windows have taken those
   /// A vector of row i.
   template <class DW>
   HWY_INLINE hn::Vec<DW> values(DW d, int i, std::int64_t x) const {
@@ -98,6 +99,13 @@ struct FirstRows {
     return true;
   }
   std::uint16_t absent() const { return static_cast<std::uint16_t>(first.limit() + 1); }
+  /// Whether row i, which is convex between its first and its last site, has one distance in all columns there: then
+  /// these are nearest to their own sites.
+  bool is_even(int i, const Range& sites) const {
+    const auto at = [&](std::int64_t x) { return FirstPass<Form>::distance(row[i][x]); };
+    const auto least = at(sites.begin);
+    return Form::kKeys && at(sites.end - 1) == least && at((sites.begin + sites.end) / 2) == least;
+  }
   template <class DW>
   HWY_INLINE hn::Vec<DW> values(DW d, int i, std::int64_t x) const {
     return first.values(d, hn::LoadU(hn::Rebind<std::uint16_t, DW>(), row[i] + x));

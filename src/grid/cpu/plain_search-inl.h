@@ -3,8 +3,8 @@
 // one line per lane, candidates shared by the lanes.
 //
 // Candidates that no line needs are dropped first: those beyond the bound on the distance, and those that are not
-// strictly convex corners of f(i) + i² (a corner's two neighbours are at least as near everywhere). step(x − i) + f(i) is
-// Monge, so the leftmost best candidate never moves left as x grows: the best ones at every kLeaf-th position, found by
+// strictly convex corners of f(i) + i² (a corner's two neighbours are at least as near everywhere). f(i) + step(x − i)
+// is Monge, so the leftmost best candidate never moves left as x grows: the best ones at every kLeaf-th position, found by
 // halving, enclose those between, which are then tried one by one. Results come a piece of the line at a time, so that
 // they are still in the first cache when they are used.
 //

@@ -85,6 +85,13 @@ class SiteWriter {
     put(row, x, keys, wide_, count, seams);
   }
 
+  /// A vector of keys that are in parts, of the layout of T.
+  template <class T>
+  HWY_INLINE void write_parts(const Row& row, std::int64_t x, V32 squared, V32 rest, std::int64_t count,
+                              Seams& seams) const {
+    put(row, x, squared, rest, sizeof(T) == 8 ? wide_ : narrow_, count, seams);
+  }
+
   void ask_ahead(const Row&, std::int64_t) const {}
   HWY_INLINE void ask_for_ends(const Row& row, std::int64_t begin, std::int64_t end) const {
     if (!stream_) return;

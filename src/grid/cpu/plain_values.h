@@ -1,7 +1,8 @@
 // What the fast engine compares. Where distances alone are asked for: squared distances. Where the nearest site is asked
-// for: keys, which say where it is as well,
-//   squared distance · 2^square + (site's row − element's, along the slow axis) · 2^slow
-//     + (the same along the middle axis) · 2^middle + (1 if the site lies behind the element along the fast axis) + bias.
+// for: keys, which say where it is as well, a sum of
+//   squared distance · 2^square,
+//   (site's row − element's) along the slow axis · 2^slow, the same along the middle axis · 2^middle,
+//   1 if the site lies behind the element along the fast axis, and a bias that keeps all parts above zero.
 // The least key is that of the nearest site with the lowest index: of equal distances rows decide, then the side. What
 // is left of the squared distance is the square of the offset along the fast axis, so that keys say all. No two sites
 // have the same key. A step along an axis adds a number to a key as it does to a squared distance, and keys are as

@@ -60,11 +60,16 @@ class RowWalk {
     for (int i = 0; i < tile.count; ++i) {
       const Range sites = sites_of(source.row[i], source.absent());
       if (!convex_within(source, source.row[i], sites)) return false;
+      std::uint32_t* const row_most = i < tile.bounding ? most : nullptr;
+      if (source.is_even(i, sites) && sites.begin <= frame_->fast.begin && sites.end >= frame_->fast.end) {
+        solve_even(source, i, tile.row[i], bounds, belongs, row_most);
+        continue;
+      }
       take(source, i, sites);
       std::int64_t best = sites.begin;
       const auto* next = source.row[std::min(i + 1, tile.count - 1)] + frame_->fast.begin;
       for (Run run = next_run(bounds, 0, belongs); run.begin < bounds.count; run = next_run(bounds, run.end, belongs))
-        solve_run(tile.row[i], sites, run, best, next, i < tile.bounding ? most : nullptr);
+        solve_run(tile.row[i], sites, run, best, next, row_most);
     }
     return true;
   }
@@ -100,6 +105,30 @@ class RowWalk {
     for (std::int64_t i = sites.begin + 1; i < end + n; i += n)
       if (!source.convex_at(row + std::min(i, end))) return false;
     return true;
+  }
+
+  /// Row i, of which every element is nearest to its column's site.
+  template <class Source, class Belongs>
+  void solve_even(const Source& source, int i, const typename WriterOf<Form>::Row& out, const SegmentBounds& bounds,
+                  const Belongs& belongs, std::uint32_t* most) const {
+    if constexpr (std::is_same_v<Source, ValueRows<D>> || !Form::kKeys) return;
+    else {
+      const std::int64_t width = frame_->fast.end - frame_->fast.begin;
+      const std::uint16_t* const row = source.row[i] + frame_->fast.begin;
+      const auto pass = source.first;
+      const auto squared = static_cast<std::uint32_t>(pass.value(row[0]) >> steps_.square);
+      Seams seams;
+      for (int s = 0; s < bounds.count; ++s) {
+        if (!belongs(s)) continue;
+        const std::int64_t begin = s * static_cast<std::int64_t>(kSegment), end = std::min(width, begin + kSegment);
+        for (std::int64_t x = begin; x < end; x += kLanes32) {
+          const auto parts = pass.parts(hn::LoadU(D16Half(), row + x));
+          writer_->template write_parts<T>(out, x, parts.squared, parts.rest, end - x, seams);
+        }
+        if (most) most[s] = std::max(most[s], squared);
+      }
+      seams.close();
+    }
   }
 
   /// Fills f from row i.
