@@ -82,7 +82,7 @@ Scratch<Form> carve(Arena& arena, const Frame& frame) {
   s.strip = arena.take<std::byte>(s.strip_bytes);
   s.row_bytes = kElement * row_pitch(box.fast + kWindowPad);
   s.planes_bytes = kSlab * rows * s.row_bytes + kElement * (kWindowPad + kSegment + kWindowPad);
-  s.wide_pitch = row_pitch(box.fast + (Form::kKeys ? kWindowPad : kLanes16));
+  s.wide_pitch = row_pitch(box.fast + kWindowPad);
   s.wide_bytes = (kSlab * rows * s.wide_pitch + 2 * kWindowPad + kSegment) * kWide;
   s.planes = arena.take<std::byte>(std::max(s.planes_bytes, s.wide_bytes));
   s.wide = reinterpret_cast<typename Form::Wide*>(s.planes);
@@ -147,10 +147,6 @@ class Solver {
   static constexpr int kAnyReach = 1 << 29;
   template <class T>
   static constexpr bool kIsWide = std::is_same_v<T, Wide>;
-
-  /// Squared distances that need 32 bits are rarely even enough for windows.
-  template <class T>
-  static constexpr bool kHasWindows = Form::kKeys || !kIsWide<T>;
 
   template <class T>
   const Layout& layout() const {
@@ -243,7 +239,7 @@ class Solver {
   template <class T>
   bool solve_planes(std::int64_t block, int first) {
     // Results of another type were put where others expect "none" beside the rows.
-    if (kHasWindows<T> && element_ != sizeof(T)) {
+    if (element_ != sizeof(T)) {
       fill_none<T>(s_.planes, kIsWide<T> ? s_.wide_bytes : s_.planes_bytes);
       if (!kIsWide<T>) fill_none<T>(s_.strip, s_.strip_bytes);
     }
@@ -490,14 +486,12 @@ class Solver {
   /// Fast axis, one tile of rows.
   template <class T>
   void solve_tile(int tile, const T* values, std::int64_t slow) {
-    if constexpr (kHasWindows<T>) {
-      const Range rows = rows_of(tile);
-      for (std::int64_t row = rows.begin - frame_.middle.begin; row < rows.end - frame_.middle.begin; ++row)
-        solve_near(values + row * pitch_of<T>(), writer_.row(slow, row), tile);
-    }
-    if constexpr (kIsWide<T> && Form::kKeys) search_rows(s_.search_wide, s_.wide_walk, values, tile, slow, kReach);
-    else if constexpr (kIsWide<T>) search_rows(s_.search_wide, s_.walk, values, tile, slow, -1);
-    else if constexpr (std::is_same_v<T, Narrow>) search_rows(s_.search_narrow, s_.walk, values, tile, slow, kReach);
+    const Range rows = rows_of(tile);
+    for (std::int64_t row = rows.begin - frame_.middle.begin; row < rows.end - frame_.middle.begin; ++row)
+      solve_near(values + row * pitch_of<T>(), writer_.row(slow, row), tile);
+    if constexpr (kIsWide<T> && Form::kKeys) search_rows(s_.search_wide, s_.wide_walk, values, tile, slow);
+    else if constexpr (kIsWide<T>) search_rows(s_.search_wide, s_.walk, values, tile, slow);
+    else if constexpr (std::is_same_v<T, Narrow>) search_rows(s_.search_narrow, s_.walk, values, tile, slow);
   }
 
   template <class T>
@@ -525,12 +519,12 @@ class Solver {
     }
   }
 
-  /// Segments whose span is above some, the rows of a tile as many at a time as there are lanes.
+  /// Segments that windows have left, the rows of a tile as many at a time as there are lanes.
   template <class D, class DW, class T = hn::TFromD<D>>
   HWY_NOINLINE void search_rows(const RowSearch<Form, D>& search, const RowWalk<Form, DW>& walk, const T* values,
-                                int tile, std::int64_t slow, int above) {
+                                int tile, std::int64_t slow) {
     const SegmentBounds bounds = bounds_of(tile);
-    const auto belongs = [&](int s) { return bounds.span[s] > above; };
+    const auto belongs = [&](int s) { return bounds.span[s] > kReach; };
     if (next_run(bounds, 0, belongs).begin == segments_) return;
     constexpr int kRows = kLanes<D>;
     const std::int64_t begin = rows_of(tile).begin - frame_.middle.begin, end = rows_of(tile).end - frame_.middle.begin;
@@ -549,9 +543,8 @@ class Solver {
 
   /// Middle axis of a strip in wide values.
   HWY_NOINLINE void solve_wide_strip(const std::uint16_t* nearer, std::int64_t x, int lift, Wide* out) {
-    if constexpr (kHasWindows<Wide>)
-      if (span_of(bound_strip(x, kLanes16, lift), frame_.middle_multiple) <= kReach)
-        return window_wide_strip(nearer, x, out);
+    if (span_of(bound_strip(x, kLanes16, lift), frame_.middle_multiple) <= kReach)
+      return window_wide_strip(nearer, x, out);
     StripScan scan;
     scan.convex<FirstPass<Form>::kAbsent>(nearer, frame_.box.middle,
                                           [](V16 v) { return FirstPass<Form>::distance(v); });

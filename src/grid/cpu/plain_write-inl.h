@@ -57,11 +57,21 @@ class Writer {
             frame_.squared.data ? frame_.squared.row(slow, middle) : nullptr};
   }
 
-  /// The first `count` of a group of saturated 8- or 16-bit squared distances. Unless the caller set a limit, or all of
-  /// the box is near, they were computed because a site is near: then none is past the limit.
+  /// The first `count` of a group of squared distances. Saturated ones of 8 or 16 bits were computed because a site is
+  /// near: none is past the limit, unless the caller set one, or all of the box is near.
   template <class D, class V, int n>
   HWY_INLINE void write(D d, const Row& row, std::int64_t x, const V (&squared)[n], std::int64_t count,
                         Seam& seam) const {
+    if constexpr (sizeof(hn::TFromD<D>) == 4) {
+      for (int i = 0; i < n && i * kLanes32 < count; ++i)
+        write(row, x + i * kLanes32, squared[i], count - i * kLanes32, seam);
+    } else {
+      write_narrow_group(d, row, x, squared, count, seam);
+    }
+  }
+  template <class D, class V, int n>
+  HWY_INLINE void write_narrow_group(D d, const Row& row, std::int64_t x, const V (&squared)[n], std::int64_t count,
+                                     Seam& seam) const {
     alignas(64) hn::TFromD<D> spill[kGroup * kLanes16];
     if (n * kLanes<D> < kGroup * kLanes16) std::fill_n(spill, kGroup * kLanes16, hn::TFromD<D>{0});
     for (int i = 0; i < n; ++i) hn::Store(squared[i], d, spill + i * kLanes<D>);
