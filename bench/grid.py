@@ -2,7 +2,8 @@
 """Distance transforms of grids: ours beside edt, OpenCV, SciPy and SimpleITK, same arrays, one run, alternating.
 
 Every result is checked before it is timed: ours by brute force at random elements, each peer's against ours. Prints a
-table; --json FILE appends one JSON line for each row.
+table, with how many times the plain distance of the same run each feature takes; --json FILE appends one JSON line for
+each row.
 
   cmake --preset release && cmake --build --preset release --target fathom_bench
   python bench/grid.py --sizes 2048x2048,256x256x256 --threads 1,2 --json results.jsonl
@@ -19,13 +20,15 @@ from fathom_shim import Transform, copy, has
 from measure import Contestant, alternate, brute_force_error, check_peer, machine
 from peers import SPACING, installed_peers
 
-FEATURES = ["plain", "indices", "spacing", "labels", "border"]
+FEATURES = ["plain", "nearest", "coordinates", "indices", "spacing", "labels", "border"]
+SITES_ALONE = {"nearest": "nearest", "coordinates": "coordinates"}  # without distances
 
 
 # --- Ours ------------------------------------------------------------------------------------------------------------
 
 def ours(feature, image, threads, isa):
-    options = {"threads": threads, "isa": isa, "distance": np.float32}
+    options = {"threads": threads, "isa": isa}
+    options[SITES_ALONE.get(feature, "distance")] = np.int32 if feature in SITES_ALONE else np.float32
     if feature == "indices":
         options["coordinates"] = np.int32  # as SciPy: distances and coordinates
     if feature == "spacing":
@@ -37,6 +40,20 @@ def ours(feature, image, threads, isa):
     return Transform(image, **options)
 
 
+class DistancesTo:
+    """Distances from elements to sites, of which there are indices, or coordinates along the first axis."""
+
+    def __init__(self, sites, shape):
+        self.sites, self.shape = sites, shape
+
+    def __getitem__(self, at):
+        site = self.sites[(..., *at)]
+        if site.min() < 0:
+            return np.inf
+        site = np.unravel_index(site, self.shape) if site.ndim == 0 else site
+        return np.linalg.norm(np.subtract(site, at, dtype=np.float64))
+
+
 # --- Measuring -------------------------------------------------------------------------------------------------------
 
 def measure(feature, image, threads, isas, peers, args):
@@ -45,33 +62,35 @@ def measure(feature, image, threads, isas, peers, args):
     transforms = {isa: ours(feature, image, threads, isa) for isa in isas}
     for transform in transforms.values():
         transform()
-    reference = transforms[isas[-1]].distance
-    if feature in ("plain", "indices"):
-        error = brute_force_error(image, reference)
+    result = SITES_ALONE.get(feature, "distance")
+    reference = getattr(transforms[isas[-1]], result)
+    if feature in ("plain", "indices", *SITES_ALONE):
+        error = brute_force_error(image, DistancesTo(reference, image.shape) if feature in SITES_ALONE else reference)
         if error > 6e-8:
             raise SystemExit(f"our own result is wrong by {error}: nothing is timed")
     for transform in transforms.values():
-        if not np.array_equal(transform.distance, reference):
+        if not np.array_equal(getattr(transform, result), reference):
             raise SystemExit("our instruction sets do not agree: nothing is timed")
 
     differences, runs = {}, {}
     for peer in peers:
-        run = peer.prepare(feature, image, threads)
+        run = None if feature in SITES_ALONE else peer.prepare(feature, image, threads)
         if run is None:
             continue
         differences[peer.name] = check_peer(run, feature, reference)
         runs[peer.name] = Contestant(run, args.budget)
     target = np.empty_like(reference)
+    plain = Contestant(ours("plain", image, threads, isas[-1]), args.budget)
     timed = {isa: Contestant(transform, args.budget) for isa, transform in transforms.items()}
     copying = Contestant(lambda: copy(target, reference), args.budget)
-    alternate([*timed.values(), copying, *runs.values()], args.repeat)
+    alternate([*timed.values(), plain, copying, *runs.values()], args.repeat)
 
     versions = {peer.name: peer.version for peer in peers}
     for isa in isas:
         yield {
             "ours": timed[isa].summary(), "isa": transforms[isa].instruction_set,
             "used_threads": transforms[isa].threads, "scratch_bytes": transforms[isa].scratch_bytes,
-            "copy": copying.summary(),
+            "copy": copying.summary(), "plain": plain.summary(),
             "peers": {name: {**run.summary(), "version": versions[name],
                              "largest_relative_difference": differences[name]}
                       for name, run in runs.items()},
@@ -82,16 +101,17 @@ def measure(feature, image, threads, isas, peers, args):
 
 def print_head(peers):
     columns = "".join(f"{peer.name + ' ms':>14}{'×':>7}" for peer in peers)
-    print(f"{'feature':9}{'size':14}{'case':9}{'thr':>4} {'set':9}{'ours ms':>10}{'median':>10}{'Mel/s':>8}"
+    print(f"{'feature':12}{'size':14}{'case':9}{'thr':>4} {'set':9}{'ours ms':>10}{'median':>10}{'Mel/s':>8}"
+          f"{'×plain':>7}"
           f"{'copy ms':>9}{'B/el':>6}{columns}")
 
 
 def print_row(record, peers):
     seconds = record["ours"]["min"]
     elements = np.prod(record["size"], dtype=float)
-    row = (f"{record['feature']:9}{'x'.join(map(str, record['size'])):14}{record['case']:9}{record['threads']:4d} "
+    row = (f"{record['feature']:12}{'x'.join(map(str, record['size'])):14}{record['case']:9}{record['threads']:4d} "
            f"{record['isa']:9}{seconds * 1e3:10.2f}{record['ours']['median'] * 1e3:10.2f}"
-           f"{elements / seconds / 1e6:8.0f}{record['copy']['min'] * 1e3:9.2f}"
+           f"{elements / seconds / 1e6:8.0f}{seconds / record['plain']['min']:7.2f}{record['copy']['min'] * 1e3:9.2f}"
            f"{record['scratch_bytes'] / elements:6.2f}")
     for peer in peers:
         result = record["peers"].get(peer.name)

@@ -140,7 +140,7 @@ Plan make_plan(const Problem& p, const Batch& batch, const Execution& execution)
   plan.row_axis = cpu::best_row_axis(p);
   cpu::Arena copies(nullptr);
   const Problem transposed = cpu::Transposed(p, plan.row_axis, copies).problem();
-  plan.plain = cpu::plain_serves(cpu::without_site_borders(transposed));
+  plan.plain = cpu::plain_serves(transposed);
   fit_scratch(p, execution, plan);
   return plan;
 }

@@ -16,8 +16,8 @@ struct Plan {
   Frame frame;
   Job region;  ///< blocks that hold rows of the region
   std::int64_t jobs = 1;
-  std::int64_t pitch = 0;    ///< of bits and carries
-  std::int64_t squares = 0;  ///< largest |d| in the tables of squares
+  std::int64_t pitch = 0;  ///< of bits and carries
+  std::int64_t steps = 0;  ///< largest |d| in the tables of steps
 
   Job job(std::int64_t index) const {
     const std::int64_t blocks = region.end - region.begin;
@@ -33,32 +33,42 @@ Plan make_plan(const Problem& problem, int threads) {
   if (threads > 1)
     plan.jobs = std::min<std::int64_t>(plan.region.end - plan.region.begin, std::int64_t{threads} * kJobsPerThread);
   plan.pitch = row_pitch(round_up(frame.box.plane(), 64) + kPackSlack);
-  plan.squares = std::max(frame.box.middle, frame.box.fast) + kSquaresSlack;
+  plan.steps = std::max(frame.box.middle, frame.box.fast) + kStepsSlack;
   return plan;
 }
 
 struct Memory {
   Shared shared;
-  std::uint32_t *wide, *twice;  ///< [2·plan.squares + 1], of shared.squares
-  std::uint16_t* narrow;        ///< the same
   Job* jobs;
   std::byte* workers;
   std::size_t worker_bytes;
 };
 
+template <class T>
+void carve(Arena& arena, const Plan& plan, Steps<T>& steps) {
+  steps.at = arena.take<T>(2 * plan.steps + 1);
+  if (sizeof(T) == 2) steps.twice = arena.take<std::uint32_t>(2 * plan.steps + 1);
+}
+
+void carve(Arena& arena, const Plan& plan, AxisSteps& steps) {
+  carve(arena, plan, steps.of32);
+  if (plan.frame.keys) carve(arena, plan, steps.of64);
+  else carve(arena, plan, steps.of16);
+}
+
 Memory carve(Arena& arena, const Plan& plan, InstructionSet set, int threads) {
   const std::int64_t blocks = plan.frame.blocks();
+  const bool image = plan.frame.box.middle == 1;
   Memory memory;
   Bits& bits = memory.shared.bits;
   bits.pitch = plan.pitch;
   bits.words = arena.take<std::uint16_t>(blocks * plan.pitch);
   bits.above = arena.take<std::uint16_t>(blocks * plan.pitch);
   bits.below = arena.take<std::uint16_t>(plan.jobs * plan.pitch);
-  memory.wide = arena.take<std::uint32_t>(2 * plan.squares + 1);
-  memory.twice = arena.take<std::uint32_t>(2 * plan.squares + 1);
-  memory.narrow = arena.take<std::uint16_t>(2 * plan.squares + 1);
+  carve(arena, plan, memory.shared.fast);
+  if (!image) carve(arena, plan, memory.shared.middle);
   memory.jobs = arena.take<Job>(plan.jobs);
-  const auto worker_bytes = plan.frame.box.middle == 1 ? worker_bytes_2d : worker_bytes_3d;
+  const auto worker_bytes = image ? worker_bytes_2d : worker_bytes_3d;
   memory.worker_bytes = worker_bytes(plan.frame, set);
   memory.workers = arena.take<std::byte>(static_cast<std::int64_t>(memory.worker_bytes) * threads);
   return memory;
@@ -69,25 +79,55 @@ std::int64_t scan_columns(std::int64_t pitch, int threads) {
   return std::min<std::int64_t>(kScanColumns, round_up((pitch + threads - 1) / threads, 64));
 }
 
-void fill_squares(const Plan& plan, Memory& memory) {
-  std::uint32_t *wide = memory.wide + plan.squares, *twice = memory.twice + plan.squares;
-  std::uint16_t* narrow = memory.narrow + plan.squares;
-  for (std::int64_t d = 0; d <= plan.squares; ++d) {
-    const std::int64_t square = d * d;
-    wide[d] = wide[-d] = static_cast<std::uint32_t>(std::min<std::int64_t>(square, kNoSite32 - 1));
-    narrow[d] = narrow[-d] = static_cast<std::uint16_t>(std::min<std::int64_t>(square, 0xFFFF));
-    twice[d] = twice[-d] = narrow[d] * 0x10001u;
-  }
-  memory.shared.squares = {wide, narrow, twice};
+/// What one axis adds to keys beside the square.
+struct Sides {
+  int multiple = 1;
+  std::int64_t offset = 0;  ///< for each step towards a site before the element
+  std::int64_t behind = 0;  ///< for sites behind it
+};
+
+template <class T>
+void fill(const Plan& plan, const Layout& layout, const Sides& sides, Steps<T>& steps) {
+  const bool keys = plan.frame.keys;
+  steps.square = layout.square, steps.multiple = sides.multiple, steps.offset = sides.offset, steps.keys = keys;
+  T* const at = const_cast<T*>(steps.at) + plan.steps;
+  const auto step = [&](std::int64_t d) {
+    const std::int64_t units = std::abs(d) * sides.multiple;
+    // Narrow keys saturate where they end, with room for sums; squared distances where their type does.
+    constexpr std::int64_t kMost = sizeof(T) == 2 ? 0xFFFF : std::int64_t{kNoSite32} - 1;
+    if (sizeof(T) == 4 && keys && units > layout.reach) return static_cast<T>(kNoSite32 / 2 - 1);
+    if (sizeof(T) < 8 && !keys) return static_cast<T>(std::min(units * units, kMost));
+    const std::int64_t side = (d < 0 ? sides.behind : 0) - d * sides.offset;
+    return static_cast<T>(static_cast<T>(units * units) * static_cast<T>(layout.of_square(1)) + static_cast<T>(side));
+  };
+  for (std::int64_t d = -plan.steps; d <= plan.steps; ++d) at[d] = step(d);
+  steps.at = at;
+  if (sizeof(T) != 2) return;
+  auto* const twice = const_cast<std::uint32_t*>(steps.twice) + plan.steps;
+  for (std::int64_t d = -plan.steps; d <= plan.steps; ++d) twice[d] = static_cast<std::uint32_t>(at[d]) * 0x10001u;
+  steps.twice = twice;
+}
+
+void fill(const Plan& plan, bool fast, AxisSteps& steps) {
+  const Frame& frame = plan.frame;
+  const auto sides = [&](const Layout& layout) {
+    if (!frame.keys) return Sides{fast ? frame.fast_multiple : frame.middle_multiple};
+    if (fast) return Sides{frame.fast_multiple, 0, 1};
+    return Sides{frame.middle_multiple, std::int64_t{1} << layout.middle, 0};
+  };
+  const Layout& of32 = frame.keys ? frame.narrow : frame.wide;
+  fill(plan, of32, sides(of32), steps.of32);
+  if (frame.keys) fill(plan, frame.wide, sides(frame.wide), steps.of64);
+  else fill(plan, frame.narrow, sides(frame.narrow), steps.of16);
 }
 
 }  // namespace
 }  // namespace plain
 
 bool plain_serves(const Problem& problem) {
-  const bool simple = problem.metric == Metric::euclidean && problem.isotropic && !problem.signed_distance &&
-                      problem.sites.rule != Sites::Rule::labels && !problem.outputs.nearest.present() &&
-                      !problem.outputs.coordinates.present() && problem.rank <= 3;
+  const bool sites = problem.outputs.nearest.present() || problem.outputs.coordinates.present();
+  const bool simple = problem.metric == Metric::euclidean && problem.integral && !problem.signed_distance &&
+                      problem.sites.rule != Sites::Rule::labels && problem.rank <= 3;
   if (!simple) return false;
   // Rows are solved kBlock at a time, in scratch for as many: a few cost as much.
   constexpr std::int64_t kFewestRows = 3;
@@ -97,15 +137,16 @@ bool plain_serves(const Problem& problem) {
   // Distances along the slow axis stay below kNoSite16, squared distances below kNoSite32; "no site" plus the squares
   // of offsets along the other axes stays below 2³².
   constexpr std::int64_t kLongest = 0x7FFF;
-  std::int64_t diagonal = 0;
   for (int k = 0; k < problem.rank; ++k) {
-    if (problem.border[static_cast<std::size_t>(k)] != Border::open) return false;
-    const std::int64_t last = problem.extent(k) - 1;
-    if (last > 0xFFFF) return false;
-    diagonal += last * last;
+    const auto axis = static_cast<std::size_t>(k);
+    const bool clamped = problem.border[axis] == Border::sites && problem.isotropic && !sites;
+    if (problem.border[axis] != Border::open && !clamped) return false;
+    if (problem.extent(k) - 1 > 0xFFFF) return false;
+    // Of equally near sites, keys prefer the one of the lower row.
+    if (sites && k > 0 && problem.index_step[axis - 1] < problem.index_step[axis]) return false;
   }
-  if (problem.extent(0) > kLongest) return false;
-  return diagonal < plain::kNoSite32;
+  if (problem.extent(0) > kLongest || !(plain::squared_diagonal(problem) < plain::kNoSite32)) return false;
+  return !sites || plain::keys_fit(problem);
 }
 
 std::size_t plain_scratch_bytes(const Problem& problem, InstructionSet instruction_set, int threads) {
@@ -122,9 +163,11 @@ void plain_transform(const Problem& problem, InstructionSet instruction_set, int
   Arena arena(scratch);
   Memory memory = carve(arena, plan, instruction_set, threads);
   const Bits& bits = memory.shared.bits;
-  // Only searches and walks look squares up; for a small image the table would cost as much as the image.
-  const bool windows_suffice = frame.box.middle == 1 && frame.reach <= kWindowReach;
-  if (!windows_suffice) fill_squares(plan, memory);
+  // Only searches and walks look steps up; for a small image the table would cost as much as the image.
+  const int widest = frame.keys ? kWindowReach<OfSites> : kWindowReach<OfDistances>;
+  const bool image = frame.box.middle == 1;
+  if (!image || frame.reach > widest) fill(plan, true, memory.shared.fast);
+  if (!image) fill(plan, false, memory.shared.middle);
   for (std::int64_t j = 0; j < plan.jobs; ++j) memory.jobs[j] = plan.job(j);
 
   Monitor monitor(execution, frame.blocks() + plan.region.end - plan.region.begin);

@@ -26,18 +26,23 @@ HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 namespace {
 
+template <class Form>
 struct Scratch {
-  std::uint16_t* rows;     ///< [kBlock][pitch], distances along the slow axis
-  std::uint16_t* squares;  ///< one row of their squares, kWindowPad of 65535 before it and after
-  std::uint8_t* tiny;      ///< the same in 8 bits, saturated
-  std::int64_t squares_length;
-  RowSearch<D16Block> search16;
-  RowSearch<D32> search32;
-  RowWalk walk;
-  int* reach;           ///< [segments], bound at the row last finished
-  int* block_reach;     ///< [segments], the same for any row of the block at hand
-  std::uint32_t* most;  ///< [segments], largest squared distance of the block's first row
-  bool* tiny_fits;      ///< [segments], 8 bits are expected to hold all distances, and to pay
+  using Narrow = typename Form::Narrow;
+  using Tiny = typename Form::Tiny;
+  std::uint16_t* rows;  ///< [kBlock][pitch], distances along the slow axis, at last as FirstPass has them
+  Narrow* narrow;       ///< one row of their values, kWindowPad of "none" before it and after
+  Tiny* tiny;           ///< the same in fewer bits
+  std::int64_t values_length;
+  RowSearch<Form, hn::CappedTag<Narrow, kBlock>> search_narrow;
+  RowSearch<Form, hn::ScalableTag<typename Form::Wide>> search_wide;
+  RowWalk<Form, D32> walk;
+  RowWalk<Form, DDouble> wide_walk;  ///< of keys
+  int* reach;                        ///< [segments], bound at the row last finished
+  int* block_reach;                  ///< [segments], the same for any row of the block at hand
+  int* span;                         ///< [segments], that in columns
+  std::uint32_t* most;               ///< [segments], largest squared distance of the block's first row
+  bool* tiny_fits;                   ///< [segments], tiny values are expected to hold all distances, and to pay
   std::int64_t pitch;
 };
 
@@ -45,19 +50,22 @@ int segment_count(const Frame& frame) {
   return static_cast<int>((frame.fast.end - frame.fast.begin + kSegment - 1) / kSegment);
 }
 
-Scratch carve(Arena& arena, const Frame& frame) {
+template <class Form>
+Scratch<Form> carve(Arena& arena, const Frame& frame) {
   const std::int64_t columns = round_up(frame.box.fast, 64) + kPackSlack;
-  Scratch s;
+  Scratch<Form> s;
   s.pitch = row_pitch(columns + kSegment);
   s.rows = arena.take<std::uint16_t>(kBlock * s.pitch);
-  s.squares_length = columns + kSegment + 2 * kWindowPad;
-  s.squares = arena.take<std::uint16_t>(s.squares_length);
-  s.tiny = arena.take<std::uint8_t>(s.squares_length);
-  s.search16.carve(arena, frame.box.fast);
-  s.search32.carve(arena, frame.box.fast);
+  s.values_length = columns + kSegment + 2 * kWindowPad;
+  s.narrow = arena.take<typename Form::Narrow>(s.values_length);
+  s.tiny = arena.take<typename Form::Tiny>(s.values_length);
+  s.search_narrow.carve(arena, frame.box.fast);
+  s.search_wide.carve(arena, frame.box.fast);
   s.walk.carve(arena, frame.box.fast);
+  if (Form::kKeys) s.wide_walk.carve(arena, frame.box.fast);
   s.reach = arena.take<int>(segment_count(frame));
   s.block_reach = arena.take<int>(segment_count(frame));
+  s.span = arena.take<int>(segment_count(frame));
   s.most = arena.take<std::uint32_t>(segment_count(frame));
   s.tiny_fits = arena.take<bool>(segment_count(frame));
   return s;
@@ -65,21 +73,32 @@ Scratch carve(Arena& arena, const Frame& frame) {
 
 std::int64_t start_of(int segment) { return segment * static_cast<std::int64_t>(kSegment); }
 
+template <class Form>
 class Solver {
+  using Narrow = typename Form::Narrow;
+  using Tiny = typename Form::Tiny;
+  using Wide = typename Form::Wide;
+  using Output = WriterOf<Form>;
+
  public:
-  Solver(const Frame& frame, const Shared& shared, std::int64_t job, const Scratch& scratch)
+  Solver(const Frame& frame, const Shared& shared, std::int64_t job, const Scratch<Form>& scratch)
       : frame_(frame),
         bits_(shared.bits),
         below_(shared.bits.below + job * shared.bits.pitch),
         s_(scratch),
         writer_(frame),
+        tiny_(frame.tiny, frame.slow_multiple, frame.tiny.reach),
+        narrow_(frame.narrow, frame.slow_multiple, frame.narrow.reach),
+        wide_(frame.wide, frame.slow_multiple, kAnyReach),
+        tiny_span_(frame.tiny.reach / frame.fast_multiple),
         segments_(segment_count(frame)),
         columns_(round_up(frame.box.fast, kLanes16)) {
-    s_.search16.share(frame_, shared.squares, writer_);
-    s_.search32.share(frame_, shared.squares, writer_);
-    s_.walk.share(frame_, shared.squares, writer_);
-    std::fill_n(s_.squares, s_.squares_length, kNone<std::uint16_t>);
-    std::fill_n(s_.tiny, s_.squares_length, kNone<std::uint8_t>);
+    s_.search_narrow.share(frame_, shared.fast, writer_);
+    s_.search_wide.share(frame_, shared.fast, writer_);
+    s_.walk.share(frame_, shared.fast, writer_);
+    if (Form::kKeys) s_.wide_walk.share(frame_, shared.fast, writer_);
+    std::fill_n(s_.narrow, s_.values_length, kNone<Narrow>);
+    std::fill_n(s_.tiny, s_.values_length, kNone<Tiny>);
     std::fill_n(s_.tiny_fits, segments_, false);
     for (int r = 0; r < kBlock; ++r) std::fill_n(s_.rows + r * s_.pitch + columns_, kPackSlack, kNoSite16);
   }
@@ -91,11 +110,14 @@ class Solver {
       solve_block(block);
       monitor.advance(1);
     }
-    seam_.close();
+    seams_.close();
     writer_.finish();
   }
 
  private:
+  static constexpr int kReach = kWindowReach<Form>;
+  static constexpr int kAnyReach = 1 << 29;
+
   /// Bounds at the row under the block from the distances there along the slow axis.
   void first_bound() {
     const D16 d;
@@ -118,125 +140,169 @@ class Solver {
     const int end = static_cast<int>(std::min<std::int64_t>(kBlock, frame_.slow.end - top));
     bool near = false;
     for (int s = 0; s < segments_; ++s) {
-      s_.block_reach[s] = std::min(frame_.reach, s_.reach[s] + kBlock);
-      near |= s_.block_reach[s] <= kWindowReach;
+      s_.block_reach[s] = std::min(frame_.reach, s_.reach[s] + kBlock * frame_.slow_multiple);
+      s_.span[s] = s_.block_reach[s] / frame_.fast_multiple;
+      near |= is_near(s);
       s_.most[s] = 0;
     }
-    // Every row of the block pays for 8 bits, whether few segments use them or many.
+    // Every row of the block pays for tiny values, whether few segments use them or many.
     const bool tiny = 2 * std::count(s_.tiny_fits, s_.tiny_fits + segments_, true) > segments_;
     if (!tiny) std::fill_n(s_.tiny_fits, segments_, false);
     for (int r = kBlock - 1; r >= 0; --r) {
-      const int least = sweep_up(bits_.words + block * bits_.pitch, r, tiny);
-      if (near && r >= first && r < end) solve_near(top + r - frame_.slow.begin, least, r == first);
+      sweep_up(bits_.words + block * bits_.pitch, r, tiny, near);
+      if (near && r >= first && r < end) solve_near(top + r - frame_.slow.begin, r == first);
     }
     if (!walk_far(top, first, end)) {
-      solve_far(s_.search16, kWindowReach, kNarrowReach, top, first, end);
-      solve_far(s_.search32, kNarrowReach, frame_.reach, top, first, end);
+      solve_far(
+          s_.search_narrow, narrow_, [&](int s) { return is_narrow(s) && !is_near(s); }, top, first, end);
+      solve_far(
+          s_.search_wide, wide_, [&](int s) { return !is_narrow(s); }, top, first, end);
     }
     for (int s = 0; s < segments_; ++s) s_.reach[s] = std::min(s_.block_reach[s], reach_from(frame_, s_.most[s]));
   }
 
-  /// Completes row r, squares it, returns the smallest square.
-  int sweep_up(const std::uint16_t* words, int r, bool tiny) {
+  /// Completes row r, finds its values.
+  void sweep_up(const std::uint16_t* words, int r, bool tiny, bool near) {
     const D16 d;
     const V16 bit = row_bit(r);
     std::uint16_t* row = s_.rows + r * s_.pitch;
-    std::uint16_t* squares = s_.squares + kWindowPad;
     V16 least = hn::Set(d, 0xFFFF);
+    const FirstPass<Form> tiny_pass = tiny_, narrow_pass = narrow_;  // copies that stores leave in registers
     for (std::int64_t x = 0; x < columns_; x += kLanes16) {
       const V16 up = step(hn::Load(d, below_ + x), hn::Load(d, words + x), bit);
       hn::Store(up, d, below_ + x);
-      const V16 distance = hn::Min(up, hn::Load(d, row + x));
-      hn::Store(distance, d, row + x);
-      const V16 square = narrow_squares(d, distance);
-      hn::Store(square, d, squares + x);
-      if (tiny) hn::Store(tiny_squares(square), D8Half(), s_.tiny + kWindowPad + x);
-      least = hn::Min(least, square);
+      const V16 nearer = FirstPass<Form>::nearer(hn::Load(d, row + x), up);
+      hn::Store(nearer, d, row + x);
+      if constexpr (Form::kKeys) {
+        if (tiny) hn::Store(tiny_pass.values(d, nearer), d, s_.tiny + kWindowPad + x);
+      } else {
+        const V16 square = narrow_pass.values(d, nearer);
+        hn::Store(square, d, s_.narrow + kWindowPad + x);
+        if (tiny) hn::Store(tiny_squares(square), D8Half(), s_.tiny + kWindowPad + x);
+      }
+      least = hn::Min(least, nearer);
     }
-    return smallest_lane(d, least);
+    const std::uint16_t nearest = smallest_lane(d, least);
+    tiny_least_ = tiny_.value(nearest);
+    narrow_least_ = narrow_.value(nearest);
+    narrow_row_ = Form::kKeys ? nullptr : row;
+    if (Form::kKeys && near && !tiny) fill_narrow(row);
   }
 
-  void solve_near(std::int64_t slow, int least, bool bounding) {
+  /// Finds a row's narrow values, unless they are there.
+  void fill_narrow(const std::uint16_t* row) {
+    if (narrow_row_ == row) return;
+    narrow_row_ = row;
+    const hn::ScalableTag<Narrow> d;
+    const hn::Rebind<std::uint16_t, decltype(d)> half;
+    const FirstPass<Form> pass = narrow_;
+    for (std::int64_t x = 0; x < columns_; x += kLanes<decltype(d)>)
+      hn::Store(pass.values(d, hn::Load(half, row + x)), d, s_.narrow + kWindowPad + x);
+  }
+
+  void solve_near(std::int64_t slow, bool bounding) {
     const std::int64_t width = frame_.fast.end - frame_.fast.begin;
-    const OutputRow out = writer_.row(slow, 0), next = writer_.row(std::max<std::int64_t>(0, slow - 1), 0);
-    for (Run run = next_run(bounds(), 0, -1, kWindowReach); run.begin < segments_;
-         run = next_run(bounds(), run.end, -1, kWindowReach)) {
+    const auto out = writer_.row(slow, 0), next = writer_.row(std::max<std::int64_t>(0, slow - 1), 0);
+    const auto belongs = [&](int s) { return is_near(s); };
+    for (Run run = next_run(bounds(), 0, belongs); run.begin < segments_; run = next_run(bounds(), run.end, belongs)) {
       writer_.ask_for_ends(next, start_of(run.begin), std::min(width, start_of(run.end)));
-      for (int s = run.begin; s < run.end; ++s) solve_segment(out, s, least, bounding);
+      for (int s = run.begin; s < run.end; ++s) solve_segment(slow, out, s, bounding);
     }
   }
 
-  void solve_segment(const OutputRow& out, int s, int least, bool bounding) {
+  void solve_segment(std::int64_t slow, const typename Output::Row& out, int s, bool bounding) {
     const std::int64_t end = std::min(frame_.fast.end - frame_.fast.begin, start_of(s + 1));
     std::uint32_t* most = bounding ? s_.most + s : nullptr;
     for (std::int64_t x = start_of(s); x < end; x += kGroup * kLanes16) {
-      s_.tiny_fits[s] = s_.tiny_fits[s] && solve_group<kGroup>(s_.tiny, out, x, kTinyReach, least, most);
-      if (!s_.tiny_fits[s]) solve_columns(out, x, end - x, s_.block_reach[s], least, most);
+      s_.tiny_fits[s] = s_.tiny_fits[s] && solve_group<kGroup>(s_.tiny, out, x, tiny_span_, most);
+      if (s_.tiny_fits[s]) continue;
+      fill_narrow(s_.rows + (slow + frame_.slow.begin) % kBlock * s_.pitch);
+      solve_columns(out, x, end - x, s_.span[s], most);
     }
-    if (bounding) s_.tiny_fits[s] = *most > kTinyPays * kTinyPays && *most <= kTinyReach * kTinyReach;
+    if (bounding)
+      s_.tiny_fits[s] = *most > kTinyPays<Form> && *most <= std::int64_t{frame_.tiny.reach} * frame_.tiny.reach;
   }
 
   /// With no more vectors than the columns that are left fill: images may be narrow.
-  HWY_INLINE void solve_columns(const OutputRow& out, std::int64_t x, std::int64_t left, int reach, int least,
+  HWY_INLINE void solve_columns(const typename Output::Row& out, std::int64_t x, std::int64_t left, int span,
                                 std::uint32_t* most) {
-    if (left <= kLanes16) solve_group<1>(s_.squares, out, x, reach, least, most);
-    else if (left <= 2 * kLanes16) solve_group<2>(s_.squares, out, x, reach, least, most);
-    else solve_group<kGroup>(s_.squares, out, x, reach, least, most);
+    if (left <= kLanes16) solve_group<1>(s_.narrow, out, x, span, most);
+    else if (left <= 2 * kLanes16) solve_group<2>(s_.narrow, out, x, span, most);
+    else solve_group<kGroup>(s_.narrow, out, x, span, most);
   }
 
-  /// Writes a group of results as wide as n 16-bit vectors, unless it has some that 8 bits cannot tell; raises `most`.
+  /// Writes a group of results as wide as n 16-bit vectors, unless it has some that tiny values cannot tell; raises
+  /// `most`.
   template <int n, class T>
-  HWY_INLINE bool solve_group(const T* squares, const OutputRow& out, std::int64_t x, int reach, int least,
+  HWY_INLINE bool solve_group(const T* values, const typename Output::Row& out, std::int64_t x, int span,
                               std::uint32_t* most) {
+    constexpr bool kTiny = std::is_same_v<T, Tiny>;
     const hn::ScalableTag<T> d;
+    const Layout& layout = kTiny ? frame_.tiny : frame_.narrow;
     hn::Vec<decltype(d)> group[n * kGroupOf<T> / kGroup];
-    int steps = 0;  // groups of images differ too much to learn from one another
-    window(d, squares + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, reach, least, steps, group);
-    const auto largest = largest_of_group(group);
-    if (sizeof(T) == 1 && any_above(d, largest, hn::Set(d, kTinyReach * kTinyReach))) return false;
-    writer_.write(d, out, x, group, frame_.fast.end - frame_.fast.begin - x, seam_);
-    if (most) *most = std::max<std::uint32_t>(*most, largest_lane(d, largest));
+    int asked = 0;  // groups of images differ too much to learn from one another
+    window(d, values + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, steps(layout), span,
+           kTiny ? tiny_least_ : narrow_least_, asked, group);
+    const std::int64_t left = frame_.fast.end - frame_.fast.begin - x;
+    const auto largest = largest_of_first(d, group, left);
+    const std::int64_t most_told = layout.of_square(layout.reach * layout.reach + 1) - 1;
+    if (kTiny && any_above(d, largest, hn::Set(d, static_cast<T>(most_told)))) return false;
+    writer_.write(d, out, x, group, left, seams_);
+    if (most) *most = std::max(*most, squared_in(largest_lane(d, largest), layout.square));
     return true;
   }
 
-  SegmentBounds bounds() const { return {s_.block_reach, s_.block_reach, segments_}; }
+  WindowSteps<Form> steps(const Layout& layout) const {
+    const std::int64_t units = frame_.fast_multiple;
+    return {layout.of_square(units * units), 0, Form::kKeys ? 1 : 0};
+  }
+
+  SegmentBounds bounds() const { return {s_.block_reach, s_.span, segments_}; }
+  bool is_narrow(int s) const { return s_.block_reach[s] <= frame_.narrow.reach; }
+  bool is_near(int s) const { return s_.span[s] <= kReach && is_narrow(s); }
 
   /// Rows [first, end) of the block where sites may be far, unless some row is not convex.
   bool walk_far(std::int64_t top, int first, int end) {
-    if (std::all_of(s_.block_reach, s_.block_reach + segments_, [](int reach) { return reach <= kWindowReach; }))
-      return true;
+    bool near = true, narrow = true;
+    for (int s = 0; s < segments_; ++s) near &= is_near(s), narrow &= is_narrow(s);
+    if (near) return true;
+    if constexpr (!Form::kKeys) return walk_far(s_.walk, wide_, top, first, end);
+    else if (narrow) return walk_far(s_.walk, narrow_, top, first, end);
+    else return walk_far(s_.wide_walk, wide_, top, first, end);
+  }
+  template <class D>
+  bool walk_far(const RowWalk<Form, D>& walk, const FirstPass<Form>& pass, std::int64_t top, int first, int end) {
     constexpr int kRows = kLanes<D16Block>;
     for (int r = first; r < end; r += kRows) {
       const int count = std::min(kRows, end - r);
       const auto tile = output_tile(top + r, count, r == first);
-      if (!s_.walk.solve(rows_from<D16Block>(r, count), tile, bounds(), kWindowReach, frame_.reach, s_.most))
+      if (!walk.solve(
+              rows_from<D16Block>(pass, r, count), tile, bounds(), [&](int s) { return !is_near(s); }, s_.most))
         return false;
     }
     return true;
   }
 
-  /// Rows [first, end) of the block where the bound is in (above, upto].
-  template <class D>
-  void solve_far(const RowSearch<D>& search, int above, int upto, std::int64_t top, int first, int end) {
-    for (Run run = next_run(bounds(), 0, above, upto); run.begin < segments_;
-         run = next_run(bounds(), run.end, above, upto))
-      for (int r = first; r < end; r += kLanes<D>)
-        solve_tile(search, run, top, r, std::min(kLanes<D>, end - r), r == first);
+  /// Rows [first, end) of the block in segments that belong to the search.
+  template <class D, class Belongs>
+  void solve_far(const RowSearch<Form, D>& search, const FirstPass<Form>& pass, const Belongs& belongs,
+                 std::int64_t top, int first, int end) {
+    for (Run run = next_run(bounds(), 0, belongs); run.begin < segments_; run = next_run(bounds(), run.end, belongs))
+      for (int r = first; r < end; r += kLanes<D>) {
+        const int count = std::min(kLanes<D>, end - r);
+        search.solve(rows_from<D>(pass, r, count), output_tile(top + r, count, r == first), run, bounds(), s_.most);
+      }
   }
 
   template <class D>
-  void solve_tile(const RowSearch<D>& search, const Run& run, std::int64_t top, int first, int count, bool bounding) {
-    search.solve(rows_from<D>(first, count), output_tile(top + first, count, bounding), run, bounds(), s_.most);
-  }
-
-  template <class D>
-  DistanceRows<D> rows_from(int first, int count) const {
-    DistanceRows<D> source;
+  FirstRows<Form, D> rows_from(const FirstPass<Form>& pass, int first, int count) const {
+    FirstRows<Form, D> source;
     for (int i = 0; i < kLanes<D>; ++i) source.row[i] = s_.rows + (first + std::min(i, count - 1)) * s_.pitch;
+    source.first = pass;
     return source;
   }
-  OutputTile output_tile(std::int64_t slow, int count, bool bounding) const {
-    OutputTile tile;
+  OutputTile<Form> output_tile(std::int64_t slow, int count, bool bounding) const {
+    OutputTile<Form> tile;
     tile.count = count;
     tile.bounding = bounding;
     for (int i = 0; i < count; ++i) tile.row[i] = writer_.row(slow + i - frame_.slow.begin, 0);
@@ -246,25 +312,36 @@ class Solver {
   const Frame& frame_;
   const Bits bits_;
   std::uint16_t* const below_;
-  Scratch s_;
-  const Writer writer_;
-  Seam seam_;  ///< of near results
+  Scratch<Form> s_;
+  const Output writer_;
+  typename Output::Seams seams_;  ///< of near results
+  const FirstPass<Form> tiny_, narrow_, wide_;
+  std::int64_t tiny_least_ = 0, narrow_least_ = 0;  ///< no value of the row at hand is smaller
+  const std::uint16_t* narrow_row_ = nullptr;       ///< the row whose narrow values are there
+  const int tiny_span_;                             ///< columns within the reach of tiny values
   const int segments_;
   const std::int64_t columns_;
 };
+
+template <class Form>
+void solve(const Frame& frame, const Shared& shared, const Job& job, std::int64_t index, std::byte* scratch,
+           Monitor& monitor) {
+  Arena arena(scratch);
+  Solver<Form>(frame, shared, index, carve<Form>(arena, frame)).solve(job, monitor);
+}
 
 }  // namespace
 
 std::size_t worker_bytes_2d(const Frame& frame) {
   Arena arena(nullptr);
-  carve(arena, frame);
+  if (frame.keys) carve<OfSites>(arena, frame);
+  else carve<OfDistances>(arena, frame);
   return arena.used();
 }
 
 void solve_2d(const Frame& frame, const Shared& shared, const Job& job, std::int64_t index, std::byte* scratch,
               Monitor& monitor) {
-  Arena arena(scratch);
-  Solver(frame, shared, index, carve(arena, frame)).solve(job, monitor);
+  (frame.keys ? solve<OfSites> : solve<OfDistances>)(frame, shared, job, index, scratch, monitor);
 }
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE

@@ -16,15 +16,8 @@ struct Bits {
   std::int64_t pitch = 0;
 };
 
-/// Distances that searches may look up past the longest one, when the last vector of a segment ends a line.
-inline constexpr std::int64_t kSquaresSlack = 256;
-
-/// Squares of distances −n ≤ d ≤ n; the pointers are at d = 0.
-struct Squares {
-  const std::uint32_t* wide = nullptr;
-  const std::uint16_t* narrow = nullptr;  ///< saturated
-  const std::uint32_t* twice = nullptr;   ///< narrow in both halves, which is cheaper to broadcast
-};
+/// Steps that searches may look up past the longest way, when the last vector of a segment ends a line.
+inline constexpr std::int64_t kStepsSlack = 256;
 
 /// Blocks [begin, end) of one job.
 struct Job {

@@ -5,21 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "grid/cpu/plain_values.h"
 #include "grid/problem.h"
 
 namespace fathom::grid::cpu::plain {
 
 /// Slow rows (planes) whose site bits share a word.
 inline constexpr int kBlock = 16;
-
-/// "No site" among distances along the slow axis: that bit is set. True distances stay below, see plain_serves().
-inline constexpr std::uint16_t kNoSite16 = 0x8000;
-/// "No site" among squared distances of 32 bits; all true ones are smaller.
-inline constexpr std::uint32_t kNoSite32 = 0x80000000;
-/// Largest distance bound whose square, and so all that decides, fits 16 bits with saturation.
-inline constexpr int kNarrowReach = 254;
-/// The same for 8 bits.
-inline constexpr int kTinyReach = 15;
 
 inline constexpr std::int64_t round_up(std::int64_t n, std::int64_t multiple) {
   return (n + multiple - 1) / multiple * multiple;
@@ -47,6 +39,17 @@ struct Target {
   }
 };
 
+/// Where the results about sites go, and what they are: indices and coordinates in the caller's input.
+struct SiteTargets {
+  Target nearest;
+  Target coordinates[3];        ///< along slow, middle, fast
+  Target zeros[kMaxSpaceRank];  ///< components along axes of one element
+  int zero_count = 0;
+  std::int64_t step[3] = {0, 0, 0};   ///< of the index, along slow, middle, fast
+  std::int64_t first[3] = {0, 0, 0};  ///< coordinates of the region's first element
+  bool fits = true;                   ///< indices fit 32 bits
+};
+
 struct Frame {
   Box box;
 
@@ -57,26 +60,40 @@ struct Frame {
 
   Range slow, middle, fast;  ///< the region, in coordinates of the box
   Target distance, squared;
+  SiteTargets site;
   double unit = 1;
+  bool scaled = false;  ///< the root is rounded before it is multiplied by the unit: where spacings are unequal
   bool stream = false;  ///< whether distances may bypass the caches: where the ends of rows let that pay
 
   std::uint32_t limit = 0;  ///< largest squared distance that is kept
   bool limited = false;     ///< whether the caller set it: otherwise only "no site" exceeds it
   int reach = 0;            ///< smallest r with r² ≥ limit: no result depends on a site farther away along an axis
 
+  bool keys = false;                                              ///< values are keys
+  int slow_multiple = 1, middle_multiple = 1, fast_multiple = 1;  ///< units of a step
+  Layout tiny, narrow, wide;                                      ///< of the types of values
+
+  /// The output that decides whether results bypass the caches.
+  const Target& streamed() const {
+    if (!keys) return distance;
+    return site.nearest.data != nullptr ? site.nearest : site.coordinates[2];
+  }
   std::int64_t blocks() const { return (box.slow + kBlock - 1) / kBlock; }
 };
 
 Frame make_frame(const Problem& problem);
 
-/// Smallest r with r² ≥ d2.
-int root_up(std::uint32_t d2);
-
 /// Smallest bound on distances whose squares are at most `most`.
 int reach_from(const Frame& frame, std::uint32_t most);
 
-/// A bound for elements that have, among `width` neighbours including themselves, one whose distance along the slow
-/// axis is at most `farthest`.
+/// A bound for elements that have, among `width` neighbours including themselves, one with at most `farthest` rows to
+/// its site along the slow axis.
 int first_reach(const Frame& frame, int farthest, int width);
+
+/// Whether keys of a problem fit doubles.
+bool keys_fit(const Problem& problem);
+
+/// Largest squared distance that a problem may have, in units.
+double squared_diagonal(const Problem& problem);
 
 }  // namespace fathom::grid::cpu::plain

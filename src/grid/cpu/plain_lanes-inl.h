@@ -8,6 +8,7 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,8 +21,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D8 = hn::ScalableTag<std::uint8_t>;
 using D16 = hn::ScalableTag<std::uint16_t>;
 using D32 = hn::ScalableTag<std::uint32_t>;
+using DDouble = hn::ScalableTag<double>;
 using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
+using VDouble = hn::Vec<DDouble>;
 /// As many 16-bit lanes as there are 32-bit ones.
 using D16Half = hn::Rebind<std::uint16_t, D32>;
 /// As many 8-bit lanes as there are 16-bit ones.
@@ -33,6 +36,12 @@ template <class D>
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 inline constexpr int kLanes16 = static_cast<int>(hn::MaxLanes(D16()));
 inline constexpr int kLanes32 = static_cast<int>(hn::MaxLanes(D32()));
+inline constexpr int kLanes64 = static_cast<int>(hn::MaxLanes(DDouble()));
+
+/// After the parameters of a lambda that loops call: what it captures then stays in registers.
+#ifndef FATHOM_INLINED
+#define FATHOM_INLINED __attribute__((always_inline))
+#endif
 
 /// 16-bit vectors in flight at once where one alone would wait for its own result.
 inline constexpr int kGroup = 4;
@@ -45,10 +54,6 @@ inline constexpr int kSegment = kLanes16 * kGroup < 64 ? 64 : kLanes16 * kGroup;
 /// At the head of a loop over candidates: keeps GCC from carrying squares in registers from one to the next, at twice
 /// the instructions that loading them takes.
 HWY_INLINE void load_again() { HWY_FENCE; }
-
-/// "Infinitely far" in the arithmetic of T.
-template <class T>
-inline constexpr T kNone = sizeof(T) == 4 ? static_cast<T>(kNoSite32) : static_cast<T>(0xFFFF);
 
 template <class V>
 HWY_INLINE auto less_equal(V a, V b) {
@@ -68,6 +73,18 @@ HWY_INLINE V largest_of_group(const V (&group)[n]) {
   return most;
 }
 
+/// The same of the first `count` lanes, others being those past a row's end.
+template <class D, class V, int n>
+HWY_INLINE V largest_of_first(D d, const V (&group)[n], std::int64_t count) {
+  if (HWY_LIKELY(count >= n * kLanes<D>)) return largest_of_group(group);
+  V most = hn::Zero(d);
+  for (int i = 0; i < n; ++i) {
+    const auto left = static_cast<std::size_t>(std::clamp<std::int64_t>(count - i * kLanes<D>, 0, kLanes<D>));
+    most = hn::Max(most, hn::IfThenElseZero(hn::FirstN(d, left), group[i]));
+  }
+  return most;
+}
+
 template <class D>
 HWY_INLINE hn::TFromD<D> largest_lane(D d, hn::Vec<D> v) {
   if constexpr (sizeof(hn::TFromD<D>) == 1 && hn::MaxLanes(D()) > 1) {
@@ -84,44 +101,17 @@ HWY_INLINE hn::TFromD<D> smallest_lane(D d, hn::Vec<D> v) {
   return hn::GetLane(hn::MinOfLanes(d, v));
 }
 
-/// Sum of squared distances: infinite stays infinite. 32-bit sums have room: 2³¹ + any true squared distance < 2³².
+/// Sum of values and steps: infinite stays infinite. 32-bit sums have room: 2³¹ + any steps < 2³².
 template <class V>
 HWY_INLINE V add_far(V a, V b) {
-  if constexpr (sizeof(hn::TFromV<V>) == 4) return hn::Add(a, b);
+  if constexpr (sizeof(hn::TFromV<V>) >= 4) return hn::Add(a, b);
   else return hn::SaturatedAdd(a, b);
 }
 
-/// before + after ≥ 2·here; "none" counts as far away and is convex only among its like.
-template <class D>
-HWY_INLINE auto convex(D d, hn::Vec<D> before, hn::Vec<D> here, hn::Vec<D> after) {
-  if constexpr (sizeof(hn::TFromD<D>) == 2) {
-    const auto rise = less_equal(hn::SaturatedSub(here, before), hn::SaturatedSub(after, here));
-    const auto fall = less_equal(hn::SaturatedSub(here, after), hn::SaturatedSub(before, here));
-    return hn::And(rise, fall);
-  } else {
-    const hn::Vec<D> far = hn::Set(d, kNone<hn::TFromD<D>> / 2);  // leaves room for the sum
-    const hn::Vec<D> middle = hn::Min(here, far);
-    return less_equal(hn::Add(middle, middle), hn::Add(hn::Min(before, far), hn::Min(after, far)));
-  }
-}
-
-/// Squares of distances along the slow axis, saturated: exact up to 255².
-template <class D>
-HWY_INLINE hn::Vec<D> narrow_squares(D d, hn::Vec<D> distance) {
-  return hn::IfThenElse(less_equal(distance, hn::Set(d, 255)), hn::Mul(distance, distance), hn::Set(d, 0xFFFF));
-}
-
-/// Squares of 16 bits in 8, saturated.
-HWY_INLINE hn::Vec<D8Half> tiny_squares(V16 squares) {
-  const V16 saturated = hn::Min(squares, hn::Set(D16(), 0xFF));
-  return hn::DemoteTo(D8Half(), hn::BitCast(hn::RebindToSigned<D16>(), saturated));
-}
-
-/// The same in 32 bits: exact wherever there is a site.
-HWY_INLINE V32 wide_squares(hn::Vec<D16Half> distance) {
-  const D32 d;
-  const V32 wide = hn::PromoteTo(d, distance);
-  return hn::IfThenElse(less_equal(wide, hn::Set(d, kNoSite16 - 1)), hn::Mul(wide, wide), hn::Set(d, kNoSite32));
+/// The squared distance in a value; kNoSite32 if there is none.
+template <class T>
+HWY_INLINE std::uint32_t squared_in(T value, int square) {
+  return value >= kNone<T> ? kNoSite32 : static_cast<std::uint32_t>(static_cast<std::uint64_t>(value) >> square);
 }
 
 /// Elements in the blocks within which Highway interleaves, and so the columns that rows_to_lanes() takes at a time.

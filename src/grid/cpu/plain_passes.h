@@ -12,7 +12,7 @@ namespace fathom::grid::cpu::plain {
 /// What the workers share.
 struct Shared {
   Bits bits;
-  Squares squares;
+  AxisSteps middle, fast;  ///< along those axes
 };
 
 /// Bytes that one worker needs for itself.

@@ -1,10 +1,10 @@
-// Squared distances along many lines at once where the nearest site may be far:
-//   out[x] = min over candidates i of f(i) + (x − i)²,
+// Values along many lines at once where the nearest site may be far:
+//   out[x] = min over candidates i of f(i) + step(x − i),
 // one line per lane, candidates shared by the lanes.
 //
 // Candidates that no line needs are dropped first: those beyond the bound on the distance, and those that are not
-// strictly convex corners of f(i) + i² (a corner's two neighbours are at least as near everywhere). (x − i)² + f(i) is
-// Monge, so the leftmost best candidate never moves left as x grows: the best ones at every kLeaf-th position, found by
+// strictly convex corners of f(i) + i² (a corner's two neighbours are at least as near everywhere). f(i) + step(x − i)
+// is Monge, so the leftmost best candidate never moves left as x grows: the best ones at every kLeaf-th position, found by
 // halving, enclose those between, which are then tried one by one. Results come a piece of the line at a time, so that
 // they are still in the first cache when they are used.
 //
@@ -30,28 +30,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 
-/// distance² in all lanes.
+/// The step from a candidate to a position `distance` behind it, in all lanes.
 template <class D>
-HWY_INLINE hn::Vec<D> broadcast_square(D d, const Squares& squares, std::int64_t distance) {
-  if constexpr (sizeof(hn::TFromD<D>) == 4) return hn::Set(d, squares.wide[distance]);
-#if HWY_TARGET == HWY_SCALAR
-  else return hn::Set(d, squares.narrow[distance]);
-#else
-  else return hn::BitCast(d, hn::Set(hn::RepartitionToWide<D>(), squares.twice[distance]));
+HWY_INLINE hn::Vec<D> broadcast_step(D d, const Steps<hn::TFromD<D>>& steps, std::int64_t distance) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(hn::TFromD<D>) == 2)
+    return hn::BitCast(d, hn::Set(hn::RepartitionToWide<D>(), steps.twice[distance]));
+  else
 #endif
-}
-
-/// Squares of the distances distance, distance + 1, …
-template <class D>
-HWY_INLINE hn::Vec<D> running_squares(D d, const Squares& squares, std::int64_t distance) {
-  if constexpr (sizeof(hn::TFromD<D>) == 4) return hn::LoadU(d, squares.wide + distance);
-  else return hn::LoadU(d, squares.narrow + distance);
-}
-
-/// The square of a bound on the distance, short of "infinitely far".
-template <class T>
-HWY_INLINE T square_limit(int reach) {
-  return static_cast<T>(std::min<std::int64_t>(static_cast<std::int64_t>(reach) * reach, kNone<T> - 1));
+    return hn::Set(d, steps.at[distance]);
 }
 
 /// Bounds along a line, one per 2^shift positions.
@@ -95,10 +82,11 @@ class Filter {
   using V = hn::Vec<D>;
 
   /// @param limit  larger f cannot matter
-  HWY_INLINE Filter(const SearchMemory<T>& memory, std::int64_t begin, T limit)
+  HWY_INLINE Filter(const SearchMemory<T>& memory, std::int64_t begin, const Steps<T>& steps, T limit)
       : memory_(memory),
         begin_(begin),
         limit_(hn::Set(D(), limit)),
+        slack_(hn::Set(D(), steps.corner())),
         previous_(none()),
         current_(none()),
         least_(none()),
@@ -157,18 +145,19 @@ class Filter {
 
   /// Whether some line needs the current position: within the limit, and a strictly convex corner, or beside a gap.
   HWY_INLINE bool needed(V next) const {
-    const auto corner = less_equal(current_, mean(previous_, next));
+    const auto corner = less_equal(current_, add_far(mean(previous_, next), slack_));
     const auto gap = less_equal(none(), hn::Max(previous_, next));
     return !hn::AllFalse(D(), hn::And(less_equal(current_, limit_), hn::Or(corner, gap)));
   }
   static HWY_INLINE V mean(V a, V b) {
     if constexpr (sizeof(T) == 2) return hn::AverageRound(a, b);
+    else if constexpr (sizeof(T) == 8) return hn::Mul(hn::Add(a, b), hn::Set(D(), 0.5));
     else return hn::ShiftRight<1>(hn::Add(hn::Add(a, b), hn::Set(D(), 1)));  // wraps beside gaps only
   }
 
   const SearchMemory<T> memory_;
   const std::int64_t begin_;
-  const V limit_;
+  const V limit_, slack_;
   V previous_, current_;
   V least_, most_;  ///< of the patch at hand
   std::int64_t taken_ = 0;
@@ -182,8 +171,8 @@ class Search {
   using V = hn::Vec<D>;
   static constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
 
-  Search(const SearchMemory<T>& memory, const Squares& squares, const Candidates& candidates, const Bounds& bounds)
-      : memory_(memory), squares_(squares), candidates_(candidates), bounds_(bounds) {}
+  Search(const SearchMemory<T>& memory, const Steps<T>& steps, const Candidates& candidates, const Bounds& bounds)
+      : memory_(memory), steps_(steps), candidates_(candidates), bounds_(bounds) {}
 
   /// Solves positions [from, to), in order, up to kPiece at a time: calls take(begin, end) with the results in
   /// memory.results, the first at index 0. Exact where at most the bound's square.
@@ -229,10 +218,10 @@ class Search {
       reach = std::max(reach, bounds_.reach_at(x));
       span = std::max(span, bounds_.span_at(x));
     }
-    const V highest = hn::Min(all(square_limit<T>(reach)), over_patches(memory_.most, from, to, all(0), Larger()));
+    const V highest = hn::Min(all(steps_.limit(reach)), over_patches(memory_.most, from, to, all(0), Larger()));
     const V lowest = over_patches(memory_.least, from - span, to + span, all(kNone<T>), Smaller());
     const V rest = hn::Sub(hn::Max(highest, lowest), lowest);
-    return std::min(span, root_up(largest_lane(D(), rest)));
+    return std::min(span, steps_.span(largest_lane(D(), rest)));
   }
   std::int64_t next_bound(std::int64_t x) const {
     return ((((x - bounds_.origin) >> bounds_.shift) + 1) << bounds_.shift) + bounds_.origin;
@@ -277,7 +266,7 @@ class Search {
     for (int c = first; c <= last; ++c) {
       const V f = load(c);
       const std::int64_t distance = x - memory_.position[c];
-      for (int i = 0; i < n; ++i) best[i] = hn::Min(best[i], add_far(f, broadcast_square(D(), squares_, distance + i)));
+      for (int i = 0; i < n; ++i) best[i] = hn::Min(best[i], add_far(f, broadcast_step(D(), steps_, distance + i)));
     }
     for (int i = 0; i < n; ++i) put(x + i, best[i]);
   }
@@ -303,7 +292,7 @@ class Search {
   }
 
   HWY_INLINE V value(int candidate, std::int64_t x) const {
-    return add_far(load(candidate), broadcast_square(D(), squares_, x - memory_.position[candidate]));
+    return add_far(load(candidate), broadcast_step(D(), steps_, x - memory_.position[candidate]));
   }
 
   /// Narrows [first, last] to groups of kGlance candidates that hold the leftmost best ones at x.
@@ -332,14 +321,14 @@ class Search {
       index = hn::Add(index, all(T{1}));
     }
     // A line without a result within the bound says nothing about its neighbours.
-    const auto found = less_equal(best, all(square_limit<T>(bounds_.reach_at(x))));
+    const auto found = less_equal(best, all(steps_.limit(bounds_.reach_at(x))));
     const V lowest = hn::IfThenElse(found, argument, all(static_cast<T>(outer_first)));
     const V highest = hn::IfThenElse(found, argument, all(static_cast<T>(outer_last)));
     return {best, static_cast<int>(smallest_lane(D(), lowest)), static_cast<int>(largest_lane(D(), highest))};
   }
 
   const SearchMemory<T> memory_;
-  const Squares squares_;
+  const Steps<T> steps_;
   const Candidates candidates_;
   const Bounds bounds_;
   std::int64_t origin_ = 0;  ///< of the piece at hand

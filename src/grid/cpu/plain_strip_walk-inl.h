@@ -1,5 +1,5 @@
-// Squared distances along the lines of a strip, one per lane, whose f are convex between their first and last sites:
-//   out[x] = min over i of f(i) + (x − i)².
+// Values along the lines of a strip, one per lane, whose f are convex between their first and last sites:
+//   out[x] = min over i of f(i) + step(x − i).
 //
 // As in plain_walk-inl.h, the best i of a line is found by comparing neighbours and never falls as x grows. So do the
 // smallest and the largest over all lanes, which enclose the candidates of all lanes for a few positions.
@@ -31,8 +31,9 @@ struct StripSites {
 class StripScan {
  public:
   /// @param rows  [length][kLanes16]; kAbsent or more: no site
-  template <std::uint16_t kAbsent>
-  HWY_INLINE bool convex(const std::uint16_t* rows, std::int64_t length) {
+  /// @param value_of  what has to be convex
+  template <std::uint16_t kAbsent, class ValueOf>
+  HWY_INLINE bool convex(const std::uint16_t* rows, std::int64_t length, const ValueOf& value_of) {
     if (length >= kAbsent) return false;
     const D16 d;
     const V16 zero = hn::Zero(d), one = hn::Set(d, 1), absent = hn::Set(d, kAbsent);
@@ -40,7 +41,8 @@ class StripScan {
     V16 first = absent, last = zero, sites = zero, next = one;
     for (std::int64_t i = 1; i <= length; ++i) {
       const V16 after = i < length ? hn::Load(d, rows + i * kLanes16) : absent;
-      const V16 up = hn::SaturatedSub(after, here), down = hn::SaturatedSub(here, after);
+      const V16 value = value_of(here), value_after = value_of(after);
+      const V16 up = hn::SaturatedSub(value_after, value), down = hn::SaturatedSub(value, value_after);
       const auto none = less_equal(absent, here);
       const V16 bend = hn::Or(hn::SaturatedSub(rise, up), hn::SaturatedSub(down, fall));
       bent = hn::Or(bent, hn::IfThenZeroElse(none, bend));
@@ -82,8 +84,8 @@ class StripWalk {
   using V = hn::Vec<D>;
 
   /// @param f  [sites.last + 2][lanes], convex; none in the last row
-  StripWalk(const T* f, const StripSites& sites, const Squares& squares)
-      : f_(f), squares_(squares), low_(sites.low), high_(sites.high), last_(sites.last) {}
+  StripWalk(const T* f, const StripSites& sites, const Steps<T>& steps)
+      : f_(f), steps_(steps), low_(sites.low), high_(sites.high), last_(sites.last) {}
 
   /// Calls put(x, result) for positions [from, to).
   template <class Put>
@@ -97,8 +99,8 @@ class StripWalk {
         load_again();
         const V f = load(i), next = load(i + 1);
         for (int k = 0; k < kTogether; ++k) {
-          const V value = add_far(f, broadcast_square(D(), squares_, x + k - i));
-          best[k] = hn::Min(best[k], hn::Min(value, add_far(next, broadcast_square(D(), squares_, x + k - i - 1))));
+          const V value = add_far(f, broadcast_step(D(), steps_, x + k - i));
+          best[k] = hn::Min(best[k], hn::Min(value, add_far(next, broadcast_step(D(), steps_, x + k - i - 1))));
         }
       }
       for (int k = 0; k < kTogether; ++k)  // a count that varies would send them all through memory
@@ -136,14 +138,14 @@ class StripWalk {
 
   /// Lanes in which i + 1 is at least as good as i is at x.
   HWY_INLINE auto next_as_good(std::int64_t i, std::int64_t x) const {
-    const std::int64_t more = 2 * (i - x) + 1;
-    const V shift = all(static_cast<T>(std::min<std::int64_t>(std::abs(more), kNone<T>)));
+    const std::int64_t more = (2 * (i - x) + 1) * steps_.bend() + steps_.offset;
+    const V shift = all(static_cast<T>(std::min<std::int64_t>(std::abs(more), Steps<T>::kMost)));
     return more > 0 ? less_equal(add_far(load(i + 1), shift), load(i))
                     : less_equal(load(i + 1), add_far(load(i), shift));
   }
 
   const T* const f_;
-  const Squares squares_;
+  const Steps<T> steps_;
   std::int64_t low_, high_;                    ///< enclose the best of all lanes
   const std::int64_t last_;                    ///< of all sites
   std::int64_t low_step_ = 0, high_step_ = 0;  ///< how far they moved last

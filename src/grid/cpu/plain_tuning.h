@@ -4,16 +4,23 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "grid/cpu/plain_values.h"
+
 namespace fathom::grid::cpu::plain {
 
 /// Largest bound on the distance for which a window around each element beats a search over candidates.
-inline constexpr int kWindowReach = 48;
+template <class Form>
+inline constexpr int kWindowReach = Form::kKeys ? 38 : 48;
+
+/// The largest of them.
+inline constexpr int kWidestWindow = 48;
 
 /// Bounds above which a column search in the y pass considers dropping candidates first, though a window would do.
 inline constexpr int kSparseReach = 6;
 
-/// Largest distance in a segment below which 8 bits save less than they cost.
-inline constexpr int kTinyPays = 5;
+/// Largest squared distance in a segment up to which the least bits save less than they cost.
+template <class Form>
+inline constexpr std::int64_t kTinyPays = Form::kKeys ? -1 : 25;
 
 /// Candidates so few that trying all of them beats turning rows into lanes and back.
 inline constexpr int kFewCandidates = 6;

@@ -20,37 +20,60 @@
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 
-using DDouble = hn::ScalableTag<double>;
-using VDouble = hn::Vec<DDouble>;
-inline constexpr int kLanes64 = static_cast<int>(hn::MaxLanes(DDouble()));
+/// Whether streaming gains more than the ends of rows cost, where stores reach into streamed lines. Rows of volumes go
+/// on in each other's lines if all begin at the same place in one. Images ask for the lines at the ends beforehand,
+/// which suffices if vectors are whole lines.
+inline bool pays_for_ends(const Frame& frame, const Target& out) {
+  constexpr std::uintptr_t kLine = 64;
+  const bool image = frame.middle.end - frame.middle.begin == 1;
+  const auto places = static_cast<std::uintptr_t>(out.slow_stride | out.middle_stride) |
+                      (image ? reinterpret_cast<std::uintptr_t>(out.data) : 0);
+  if (places % kLine == 0) return true;
+  return image && (kLanes32 * sizeof(float) == kLine || frame.fast.end - frame.fast.begin >= kStreamRow);
+}
 
-/// Where a row of the region goes; null: not asked for.
-struct OutputRow {
-  std::byte* distance = nullptr;
-  std::byte* squared = nullptr;
-};
-
-/// Writes squared distances to the outputs. Distances as float with unit 1 have a path of their own.
+/// Writes squared distances to the outputs. Distances as float have a path of their own, unless a unit of isotropic
+/// spacing has to be multiplied before they are rounded.
 class Writer {
  public:
+  /// Where a row of the region goes; null: not asked for.
+  struct Row {
+    std::byte* distance = nullptr;
+    std::byte* squared = nullptr;
+  };
+  using Seams = Seam;
+
   explicit Writer(const Frame& frame)
       : frame_(frame),
-        clips_narrow_(frame.limited || frame.reach <= kNarrowReach),
-        fast_(frame.distance.data && frame.distance.dtype == DType::float32 && frame.unit == 1 && !frame.squared.data),
+        clips_narrow_(frame.limited || frame.reach <= frame.narrow.reach),
+        fast_(frame.distance.data && frame.distance.dtype == DType::float32 && !frame.squared.data &&
+              (frame.unit == 1 || frame.scaled)),
         exact_(fast_ && !frame.limited && frame.limit < kExactInFloat),
-        stream_(fast_ && frame.stream && pays_for_ends(frame)) {}
+        stream_(fast_ && frame.stream && reinterpret_cast<std::uintptr_t>(frame.distance.data) % sizeof(float) == 0 &&
+                pays_for_ends(frame, frame.distance)) {}
 
-  OutputRow row(std::int64_t slow, std::int64_t middle) const {
+  Row row(std::int64_t slow, std::int64_t middle) const {
     return {frame_.distance.data ? frame_.distance.row(slow, middle) : nullptr,
             frame_.squared.data ? frame_.squared.row(slow, middle) : nullptr};
   }
 
-  /// The first `count` of a group of saturated 8- or 16-bit squared distances. Unless the caller set a limit, or all of
-  /// the box is near, they were computed because a site is near: then none is past the limit.
+  /// The first `count` of a group of squared distances. Saturated ones of 8 or 16 bits were computed because a site is
+  /// near: none is past the limit, unless the caller set one, or all of the box is near.
   template <class D, class V, int n>
-  HWY_INLINE void write(D d, const OutputRow& row, std::int64_t x, const V (&squared)[n], std::int64_t count,
+  HWY_INLINE void write(D d, const Row& row, std::int64_t x, const V (&squared)[n], std::int64_t count,
                         Seam& seam) const {
+    if constexpr (sizeof(hn::TFromD<D>) == 4) {
+      for (int i = 0; i < n && i * kLanes32 < count; ++i)
+        write(row, x + i * kLanes32, squared[i], count - i * kLanes32, seam);
+    } else {
+      write_narrow_group(d, row, x, squared, count, seam);
+    }
+  }
+  template <class D, class V, int n>
+  HWY_INLINE void write_narrow_group(D d, const Row& row, std::int64_t x, const V (&squared)[n], std::int64_t count,
+                                     Seam& seam) const {
     alignas(64) hn::TFromD<D> spill[kGroup * kLanes16];
+    if (n * kLanes<D> < kGroup * kLanes16) std::fill_n(spill, kGroup * kLanes16, hn::TFromD<D>{0});
     for (int i = 0; i < n; ++i) hn::Store(squared[i], d, spill + i * kLanes<D>);
     const bool small = !any_above(d, largest_of_group(squared), hn::Set(d, kLanes32 - 1));
     if (small && fast_ && HWY_LIKELY(count >= kGroup * kLanes16)) write_small(row, x, spill, seam);
@@ -59,7 +82,7 @@ class Writer {
 
   /// The same from memory, aligned to a vector.
   template <class T>
-  HWY_INLINE void write(const OutputRow& row, std::int64_t x, const T* squared, std::int64_t count, Seam& seam) const {
+  HWY_INLINE void write(const Row& row, std::int64_t x, const T* squared, std::int64_t count, Seam& seam) const {
     if (HWY_UNLIKELY(!fast_)) return write_narrow(row, x, squared, count);
     float* out = reinterpret_cast<float*>(row.distance) + x;
     const auto root = [&](int i) { return narrow_root(squared + i * kLanes32); };
@@ -69,8 +92,13 @@ class Writer {
     if (i * kLanes32 < count) store_some(root(i), out + i * kLanes32, count - i * kLanes32);
   }
 
+  HWY_INLINE void write(const Row& row, std::int64_t x, const std::uint32_t* squared, std::int64_t count,
+                        Seam& seam) const {
+    write(row, x, hn::Load(D32(), squared), count, seam);
+  }
+
   /// The first `count` of one vector of 32-bit squared distances.
-  HWY_INLINE void write(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count, Seam& seam) const {
+  HWY_INLINE void write(const Row& row, std::int64_t x, V32 squared, std::int64_t count, Seam& seam) const {
     if (HWY_UNLIKELY(!fast_)) return write_any(row, x, squared, count);
     float* out = reinterpret_cast<float*>(row.distance) + x;
     if (HWY_LIKELY(count >= kLanes32)) store(wide_root(squared), out, seam);
@@ -78,20 +106,20 @@ class Writer {
   }
 
   /// The same of squares that are distances to sites.
-  HWY_INLINE void write_found(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count, Seam& seam) const {
+  HWY_INLINE void write_found(const Row& row, std::int64_t x, V32 squared, std::int64_t count, Seam& seam) const {
     if (HWY_UNLIKELY(!exact_ || count < kLanes32)) return write(row, x, squared, count, seam);
     store(exact_root(squared), reinterpret_cast<float*>(row.distance) + x, seam);
   }
 
   /// Asks for the lines that groups after x go to: where results take little work, stores would wait for them.
-  HWY_INLINE void ask_ahead(const OutputRow& row, std::int64_t x) const {
+  HWY_INLINE void ask_ahead(const Row& row, std::int64_t x) const {
     constexpr std::int64_t kResults = kGroup * kLanes16;
     if (!fast_ || stream_) return;
     prefetch(reinterpret_cast<const float*>(row.distance) + x + kGroupsAhead * kResults, kResults * sizeof(float));
   }
 
   /// Asks for the lines of the cache in which streamed results [begin, end) of a row will begin and end.
-  HWY_INLINE void ask_for_ends(const OutputRow& row, std::int64_t begin, std::int64_t end) const {
+  HWY_INLINE void ask_for_ends(const Row& row, std::int64_t begin, std::int64_t end) const {
     if (!stream_) return;
     prefetch(row.distance + begin * static_cast<std::int64_t>(sizeof(float)), 1);
     prefetch(row.distance + end * static_cast<std::int64_t>(sizeof(float)) - 1, 1);
@@ -105,24 +133,11 @@ class Writer {
  private:
   static constexpr std::uint32_t kExactInFloat = 1u << 24;
 
-  /// Whether streaming gains more than the ends of rows cost, where stores reach into streamed lines. Rows of volumes
-  /// go on in each other's lines if all begin at the same place in one. Images ask for the lines at the ends
-  /// beforehand, which suffices if vectors are whole lines.
-  static bool pays_for_ends(const Frame& frame) {
-    constexpr std::uintptr_t kLine = 64;
-    const Target& out = frame.distance;
-    const bool image = frame.middle.end - frame.middle.begin == 1;
-    const auto places = static_cast<std::uintptr_t>(out.slow_stride | out.middle_stride) |
-                        (image ? reinterpret_cast<std::uintptr_t>(out.data) : 0);
-    if (places % kLine == 0) return true;
-    return image && (kLanes32 * sizeof(float) == kLine || frame.fast.end - frame.fast.begin >= kStreamRow);
-  }
-
   /// A whole group of squares so small that one vector holds all their roots, which saves reckoning them.
   template <class T>
-  HWY_INLINE void write_small(const OutputRow& row, std::int64_t x, const T* squared, Seam& seam) const {
+  HWY_INLINE void write_small(const Row& row, std::int64_t x, const T* squared, Seam& seam) const {
     const DFloat d;
-    const VFloat roots = hn::Sqrt(hn::Iota(d, 0));
+    const VFloat roots = in_units(hn::Sqrt(hn::Iota(d, 0)));
     const auto root_at = [&](int i) {
       const V32 wide = hn::PromoteTo(D32(), hn::Load(hn::Rebind<T, D32>(), squared + i * kLanes32));
       const auto place = hn::IndicesFromVec(d, hn::BitCast(hn::RebindToSigned<D32>(), wide));
@@ -153,8 +168,9 @@ class Writer {
     const auto kept = hn::RebindMask(d, less_equal(squared, hn::Set(D32(), frame_.limit)));
     return hn::IfThenElse(kept, root, hn::Set(d, std::numeric_limits<float>::infinity()));
   }
-  static HWY_INLINE VFloat exact_root(V32 squared) {
-    return hn::Sqrt(hn::ConvertTo(DFloat(), hn::BitCast(hn::RebindToSigned<D32>(), squared)));
+  HWY_INLINE VFloat in_units(VFloat root) const { return hn::Mul(root, hn::Set(DFloat(), scale_)); }
+  HWY_INLINE VFloat exact_root(V32 squared) const {
+    return in_units(hn::Sqrt(hn::ConvertTo(DFloat(), hn::BitCast(hn::RebindToSigned<D32>(), squared))));
   }
 
   template <class T>
@@ -170,7 +186,7 @@ class Writer {
     if (HWY_LIKELY(hn::AllTrue(D32(), direct))) return exact_root(squared);
     if (hn::AllFalse(D32(), less_equal(squared, hn::Set(D32(), frame_.limit))))
       return hn::Set(DFloat(), std::numeric_limits<float>::infinity());
-    return clip(squared, root_in_double(squared, 1));
+    return clip(squared, in_units(root_in_double(squared, 1)));
   }
 
   /// kLanes64 roots in units of the spacing, of squares below 2³¹.
@@ -191,17 +207,18 @@ class Writer {
   }
 
   template <class T>
-  HWY_NOINLINE void write_narrow(const OutputRow& row, std::int64_t x, const T* squared, std::int64_t count) const {
+  HWY_NOINLINE void write_narrow(const Row& row, std::int64_t x, const T* squared, std::int64_t count) const {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(count, kGroup * kLanes16); i += kLanes32)
       write_any(row, x + i, hn::PromoteTo(D32(), hn::Load(hn::Rebind<T, D32>(), squared + i)), count - i);
   }
 
   /// Any combination of outputs.
-  HWY_NOINLINE void write_any(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count) const {
+  HWY_NOINLINE void write_any(const Row& row, std::int64_t x, V32 squared, std::int64_t count) const {
     const auto n = static_cast<std::size_t>(std::min<std::int64_t>(count, kLanes32));
     if (row.distance && frame_.distance.dtype == DType::float32) {
       alignas(64) float out[kLanes32];
-      hn::Store(clip(squared, root_in_double(squared, frame_.unit)), DFloat(), out);
+      const VFloat root = frame_.scaled ? in_units(root_in_double(squared, 1)) : root_in_double(squared, frame_.unit);
+      hn::Store(clip(squared, root), DFloat(), out);
       copy(row.distance, x, out, n);
     } else if (row.distance) {
       write_double(row.distance, x, squared, n);
@@ -248,6 +265,7 @@ class Writer {
   const Frame& frame_;
   const bool clips_narrow_;  ///< whether 16-bit squares may be past the limit
   const bool fast_, exact_, stream_;
+  const float scale_ = frame_.scaled ? static_cast<float>(frame_.unit) : 1;
 };
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE

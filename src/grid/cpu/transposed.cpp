@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "core/parallel.h"
-#include "grid/cpu/border_clamp.h"
 #include "grid/cpu/plain.h"
 #include "grid/cpu/row_words.h"
 #include "grid/metric.h"
@@ -43,7 +42,7 @@ int best_row_axis(const Problem& p) {
   const std::int64_t row = p.extent(last), ratio = p.extent(longest) / row;
   // The fast engine only wastes vectors. The general one works on 32 elements of a row at once, and keeps some KiB of
   // scratch for each element of the longest axis.
-  const bool pays = plain_serves(without_site_borders(p)) ? row < 8 && ratio >= 16 : ratio >= (row < kStrip ? 4 : 16);
+  const bool pays = plain_serves(p) ? row < 8 && ratio >= 16 : ratio >= (row < kStrip ? 4 : 16);
   return pays ? longest : last;
 }
 
