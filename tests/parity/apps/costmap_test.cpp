@@ -99,7 +99,7 @@ TEST(Costmap, RefusesWhatHasNoMeaning) {
   refuses("cannot be those of labels", options, {cost.view(), {}});
   options = {};
   options.execution.backend = Backend::cuda;
-  refuses("no backend cuda", options, {cost.view(), {}});
+  refuses("no CUDA backend", options, {cost.view(), {}});
 
   Array line(DType::uint8, {20000}), costs(DType::uint8, {20000});
   std::fill_n(line.as<std::uint8_t>().data(), 20000, 0);

@@ -201,7 +201,7 @@ TEST(Sdf, RefusesWhatHasNoMeaning) {
   refuses("leaves nothing of a texture of 8 × 8", image.view(), options, texture.view());
   options = {};
   options.execution.backend = Backend::cuda;
-  refuses("no backend cuda", image.view(), options, texture.view());
+  refuses("no CUDA backend", image.view(), options, texture.view());
   options = {};
   options.execution.scratch_limit = 9;
   refuses("the scratch limit of 9 bytes", image.view(), options, texture.view());

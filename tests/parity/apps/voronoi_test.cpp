@@ -200,7 +200,7 @@ TEST(Voronoi, RefusesWhatHasNoMeaning) {
   refuses("cannot be those of labels", {}, options);
   options = {};
   options.execution.backend = Backend::cuda;
-  refuses("no backend cuda", {}, options);
+  refuses("no CUDA backend", {}, options);
   options = {};
   options.execution.scratch_limit = 10;
   refuses("the scratch limit of 10 bytes is too small", {}, options);
