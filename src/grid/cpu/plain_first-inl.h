@@ -59,8 +59,9 @@ class FirstPass {
   }
   std::uint16_t limit() const { return limit_; }
 
-  /// The value of a column, not saturated.
+  /// The value of a column, not saturated; infinitely far without a site.
   std::int64_t value(std::uint16_t nearer) const {
+    if (nearer >= kAbsent) return static_cast<std::int64_t>(kNone<double>);
     const std::int64_t units = static_cast<std::int64_t>(distance(nearer)) * multiple_;
     const std::int64_t offset = nearer % 2 == 1 ? distance(nearer) : -std::int64_t{distance(nearer)};
     return layout_.of_square(units * units) + (Form::kKeys ? offset * (1 << layout_.slow) + layout_.bias() : 0);
