@@ -216,6 +216,7 @@ LloydReport lloyd(const AnyConstView& weights, const HostView<double>& sites, co
     positions.insert(positions.end(), sites.data() + k * sites.strides()[0],
                      sites.data() + k * sites.strides()[0] + axes);
   if (count > 0) cpu::iterate(heavy, options, positions, report);
+  for (double& energy : report.energies) energy /= heavy.scale;
   for (std::int64_t k = 0; k < count; ++k)
     std::copy_n(positions.data() + k * axes, axes, sites.data() + k * sites.strides()[0]);
   return report;

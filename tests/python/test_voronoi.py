@@ -76,6 +76,14 @@ def test_stippling_is_seeded():
     assert shares == sorted(shares) and shares[-1] == 1
 
 
+@pytest.mark.parametrize("weight", [1, 1.0, 0.001, 40])
+def test_energies_are_of_the_weights_that_are_given(weight):
+    for on_elements in (False, True):
+        _, energies = fathom.lloyd(np.full(5, weight), [[0], [1]], iterations=0, on_elements=on_elements,
+                                   return_energies=True)
+        np.testing.assert_allclose(energies, [14 * weight], rtol=1e-12)
+
+
 @pytest.mark.parametrize("call, error, message", [
     (lambda: fathom.voronoi(SITES, WEIGHTS[1:]), ValueError,
      r"weights has the shape \(19, 31\); it must have that of sites, \(20, 31\)"),

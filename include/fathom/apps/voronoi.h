@@ -85,7 +85,7 @@ struct LloydReport {
   std::string device = {};
   int iterations = 0;    ///< that were done
   bool at_rest = false;  ///< no site moved farther than the tolerance in the last one
-  /// If asked for: Σ w |p − s|² before each iteration and after the last, w as voronoi() has it and in elements.
+  /// If asked for: Σ w |p − s|² before each iteration and after the last, w as given, in elements.
   std::vector<double> energies;
 };
 
