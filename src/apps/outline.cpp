@@ -88,14 +88,43 @@ bool Coverage::find_edge(std::int64_t y, std::int64_t x, Edge& edge) const {
   return true;
 }
 
+bool Coverage::find_strip(std::int64_t y, std::int64_t x, Strip& strip) const {
+  constexpr double kEven = 1e-6;
+  const double share = at(y, x);
+  const double bend[] = {at(y - 1, x) + at(y + 1, x) - 2 * share, at(y, x - 1) + at(y, x + 1) - 2 * share};
+  strip.covered = std::min(bend[0], bend[1]) < -kEven;
+  const double sign = strip.covered ? -1 : 1, down = sign * bend[0], right = sign * bend[1];
+  if (!(std::max(down, right) > kEven)) return false;
+  strip.across = right > down + kEven ? 1 : 0;
+  const double area = strip.covered ? share : 1 - share;
+  const bool is_dot = std::abs(down - right) <= kEven;
+  strip.half = (is_dot ? std::sqrt(area) : area) / 2;
+  strip.reach = is_dot ? strip.half : 0.5;
+  return true;
+}
+
 bool Coverage::inside(double y, double x) const {
   const auto row = static_cast<std::int64_t>(std::floor(y)), column = static_cast<std::int64_t>(std::floor(x));
   const double share = at(row, column);
+  if (share <= 0 || share >= 1) return share >= 0.5;
+  const double from_middle[] = {y - static_cast<double>(row) - 0.5, x - static_cast<double>(column) - 0.5};
   Edge edge;
-  if (share <= 0 || share >= 1 || !find_edge(row, column, edge)) return share >= 0.5;
-  const double from_middle =
-      (y - static_cast<double>(row) - 0.5) * edge.y + (x - static_cast<double>(column) - 0.5) * edge.x;
-  return from_middle >= edge.offset;
+  if (find_edge(row, column, edge)) return from_middle[0] * edge.y + from_middle[1] * edge.x >= edge.offset;
+  Strip strip;
+  if (!find_strip(row, column, strip)) return share >= 0.5;
+  const bool within = std::abs(from_middle[strip.across]) <= strip.half &&
+                      std::abs(from_middle[1 - strip.across]) <= strip.reach;
+  return within == strip.covered;
+}
+
+/// The two sides of a strip; those of a dot tell its place well enough, and the segments stay few.
+void Coverage::add_strip(const Strip& strip, std::int64_t y, std::int64_t x, std::vector<Segment>& to) {
+  const double middle_y = static_cast<double>(y) + 0.5, middle_x = static_cast<double>(x) + 0.5;
+  for (const double side : {-strip.half, strip.half}) {
+    if (strip.across == 0)
+      to.push_back({middle_y + side, middle_x - strip.reach, middle_y + side, middle_x + strip.reach});
+    else to.push_back({middle_y - strip.reach, middle_x + side, middle_y + strip.reach, middle_x + side});
+  }
 }
 
 /// To the neighbours on the left and above, and where the image ends on all sides.
@@ -114,6 +143,7 @@ std::vector<Segment> Coverage::outline() const {
     for (std::int64_t x = 0; x < width_; ++x) {
       const double share = at(y, x);
       Edge edge;
+      Strip strip;
       if (share <= 0 || share >= 1) {
         add_faces(y, x, segments);
       } else if (find_edge(y, x, edge)) {
@@ -130,6 +160,8 @@ std::vector<Segment> Coverage::outline() const {
         const double middle[] = {static_cast<double>(y) + 0.5 + at_zero[0], static_cast<double>(x) + 0.5 + at_zero[1]};
         segments.push_back({middle[0] + first * step[0], middle[1] + first * step[1], middle[0] + last * step[0],
                             middle[1] + last * step[1]});
+      } else if (find_strip(y, x, strip)) {
+        add_strip(strip, y, x, segments);
       }
     }
   return segments;

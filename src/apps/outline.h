@@ -38,6 +38,16 @@ class Coverage {
   };
   /// @return false: the coverage around has no gradient
   bool find_edge(std::int64_t y, std::int64_t x, Edge& edge) const;
+  /// A rectangle in the middle of such a pixel that holds less of it than its neighbours on both sides, or more: of a
+  /// line, or of a dot.
+  struct Strip {
+    int across = 0;  ///< the axis along which the coverage is least or most here
+    double half = 0.5, reach = 0.5;  ///< half the extents across, and along the other axis
+    bool covered = true;
+  };
+  /// @return false: the coverage around is even
+  bool find_strip(std::int64_t y, std::int64_t x, Strip& strip) const;
+  static void add_strip(const Strip& strip, std::int64_t y, std::int64_t x, std::vector<Segment>& to);
   void add_faces(std::int64_t y, std::int64_t x, std::vector<Segment>& to) const;
 
   std::int64_t height_ = 0, width_ = 0;

@@ -27,9 +27,9 @@ constexpr std::int64_t kAtATime = 1 << 16;  ///< texels
 
 void check(const Shape& image, const SdfOptions& options, const AnyView& texture) {
   if (!(options.range > 0) || std::isinf(options.range))
-    throw InvalidArgument("the range is " + text(options.range) + "; give a finite number of texels above 0");
+    throw InvalidArgument("range is " + text(options.range) + "; give a finite number of texels above 0");
   if (!(options.pad >= 0) || std::isinf(options.pad))
-    throw InvalidArgument("the padding is " + text(options.pad) +
+    throw InvalidArgument("pad is " + text(options.pad) +
                           "; give a finite number of texels that is at least 0");
   const DType dtype = texture.dtype();
   if (dtype != DType::uint8 && dtype != DType::uint16 && dtype != DType::float32 && dtype != DType::float64)
@@ -41,8 +41,8 @@ void check(const Shape& image, const SdfOptions& options, const AnyView& texture
   if (element_count(image) == 0) throw InvalidArgument("the image has no pixels");
   for (std::int64_t extent : texture.shape())
     if (element_count(texture.shape()) > 0 && !(static_cast<double>(extent) > 2 * options.pad))
-      throw InvalidArgument("a padding of " + text(options.pad) + " texels leaves nothing of a texture of " +
-                            to_string(texture.shape()) + "; give less, or a larger texture");
+      throw InvalidArgument("pad is " + text(options.pad) + " texels, which leaves nothing of a texture of " +
+                            to_string(texture.shape()) + "; give less, or a larger size");
 }
 
 /// Where texels lie on the image.

@@ -86,7 +86,7 @@ def test_plan(icon):
     (["-o", "s.png", "--dtype", "int8"], "--dtype of a texture is uint8, uint16, float32 or float64, not 'int8'"),
     (["-o", "s.png", "--dtype", "float32"], "a PNG holds no floats; write them to .tif or .npy, or use --dtype uint16"),
     (["-o", "s.png", "--size", "8x8", "--pad", "4"],
-     "a padding of 4 texels leaves nothing of a texture of 8 × 8; give less, or a larger texture"),
+     "pad is 4 texels, which leaves nothing of a texture of 8 × 8; give less, or a larger size"),
     (["-o", "s.png", "--backend", "cuda"], "sdf has no CUDA backend; use auto or cpu"),
     ([], "no output was asked for; give -o FILE"),
 ])

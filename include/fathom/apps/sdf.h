@@ -37,7 +37,9 @@ struct SdfReport {
 /// @throws Cancelled the stop token asked for it; the output is unspecified
 ///
 /// The outline consists of a segment in each pixel that is covered in part, at right angles to the gradient of coverage
-/// and such that it cuts off the pixel's share; and of the faces between pixels that are covered and pixels that are not.
+/// and such that it cuts off the pixel's share; of the sides of a strip in the middle of pixels that a line or a dot
+/// covers in part, around which there is no gradient; and of the faces between pixels that are covered and pixels that
+/// are not.
 /// Distances are to the nearest of these. They are exact for images without partial coverage, at the middles of pixels;
 /// elsewhere on textures of another size 1/4 texel too large at most, and 1/(32 d) at a distance of d pixels. Where a
 /// straight edge was drawn with exact coverage, segments lie within 0.05 pixels of it, as the gradient of 3 × 3 pixels

@@ -121,6 +121,37 @@ TEST(Sdf, FollowsDiscs) {
 }
 
 /// A disc on a texture of other extents, with room around it.
+/// Coverage without a gradient: lines and dots in the middle of pixels, and what they leave free.
+TEST(Sdf, FollowsLinesAndDotsThinnerThanPixels) {
+  const auto field = [](const std::vector<std::pair<std::int64_t, double>>& pixels, double ground) {
+    Array image(DType::float64, {7, 7}), texture(DType::float64, {7, 7});
+    for (std::int64_t k = 0; k < 49; ++k) store(image, k, ground);
+    for (const auto& [pixel, share] : pixels) store(image, pixel, share);
+    apps::sdf(image.view(), {}, texture.view());
+    return distances(texture, apps::SdfOptions().range);
+  };
+  for (double share : {0.09, 0.36, 0.64}) {
+    const double side = std::sqrt(share);
+    const auto dot = field({{24, share}}, 0), hole = field({{24, 1 - share}}, 1);
+    EXPECT_NEAR(dot[24], -side / 2, 1e-6);
+    EXPECT_NEAR(dot[3], 3 - side / 2, 1e-6);
+    EXPECT_NEAR(hole[24], side / 2, 1e-6);
+    std::vector<std::pair<std::int64_t, double>> row, column, gap;
+    for (std::int64_t k = 0; k < 7; ++k) {
+      row.emplace_back(21 + k, share);
+      column.emplace_back(7 * k + 3, share);
+      gap.emplace_back(7 * k + 3, 1 - share);
+    }
+    EXPECT_NEAR(field(row, 0)[24], -share / 2, 1e-6);
+    EXPECT_NEAR(field(row, 0)[10], 2 - share / 2, 1e-6);
+    EXPECT_NEAR(field(column, 0)[22], 2 - share / 2, 1e-6);
+    EXPECT_NEAR(field(gap, 1)[24], share / 2, 1e-6);
+    EXPECT_NEAR(field(gap, 1)[23], share / 2 - 1, 1e-6);
+  }
+  // Evenly grey, with an outline all the same.
+  for (double distance : field({}, 0.6)) EXPECT_LT(std::abs(distance), 4);
+}
+
 TEST(Sdf, FillsTexturesOfAnySize) {
   const Array image = drawn(40, 40, [](double y, double x) { return std::hypot(y - 20, x - 20) - 20; });
   for (const Shape& size : {Shape{16, 16}, Shape{20, 33}, Shape{101, 70}}) {
@@ -195,10 +226,10 @@ TEST(Sdf, RefusesWhatHasNoMeaning) {
   refuses("1 axes", {image.data(), DType::float32, {16}}, options, texture.view());
   refuses("has no pixels", {image.data(), DType::float32, {0, 4}}, options, texture.view());
   options.range = 0;
-  refuses("the range is 0", image.view(), options, texture.view());
+  refuses("range is 0;", image.view(), options, texture.view());
   options = {};
   options.pad = 4;
-  refuses("leaves nothing of a texture of 8 × 8", image.view(), options, texture.view());
+  refuses("pad is 4 texels, which leaves nothing of a texture of 8 × 8", image.view(), options, texture.view());
   options = {};
   options.execution.backend = Backend::cuda;
   refuses("no CUDA backend", image.view(), options, texture.view());
