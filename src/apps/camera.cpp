@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/text.h"
 #include "fathom/core/error.h"
 
 namespace fathom::apps {
@@ -91,10 +92,10 @@ void check_camera(const Camera& camera) {
   const Vector right = right_of(camera);
   if (dot(right, right) < 1e-12) throw InvalidArgument("the camera's up is parallel to its view; turn one of them");
   if (!(camera.field_of_view > 0 && camera.field_of_view < std::numbers::pi))
-    throw InvalidArgument("the camera's field of view is " + std::to_string(camera.field_of_view) +
+    throw InvalidArgument("the camera's field of view is " + text(camera.field_of_view) +
                           "; give radians between 0 and pi");
   if (!(camera.zoom > 0) || !std::isfinite(camera.zoom))
-    throw InvalidArgument("the camera's zoom is " + std::to_string(camera.zoom) + "; give a finite number above 0");
+    throw InvalidArgument("the camera's zoom is " + text(camera.zoom) + "; give a finite number above 0");
 }
 
 Frame frame_of(const Camera& camera, const Solid& solid, const std::array<double, 3>& spacing, const Shape& picture) {

@@ -22,10 +22,12 @@ namespace {
 constexpr double kMostCells = 8192;
 
 std::uint8_t cost_at(std::uint64_t squared, const CostmapOptions& options) {
+  // As grid has it: three cells of 0.1 m are within 0.3 m.
+  const double room = options.resolution == std::floor(options.resolution) ? 1 : 1 + 0x1p-50;
   const double metres = std::sqrt(static_cast<double>(squared)) * options.resolution;
   if (squared == 0) return kLethalCost;
-  if (metres <= options.inscribed) return kInscribedCost;
-  if (metres > options.inflation) return 0;
+  if (metres <= options.inscribed * room) return kInscribedCost;
+  if (metres > options.inflation * room) return 0;
   return static_cast<std::uint8_t>((kInscribedCost - 1) * std::exp(-options.scaling * (metres - options.inscribed)));
 }
 

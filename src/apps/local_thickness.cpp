@@ -1,6 +1,10 @@
 // The front of local thickness: validates, computes distances, hands them over.
 #include "fathom/apps/local_thickness.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "apps/cpu/balls.h"
 #include "apps/cpu/thickness.h"
 #include "apps/check.h"
@@ -46,10 +50,23 @@ std::size_t bytes_of(const Images& images, const AnyConstView& input, const Loca
          std::max({distances, invasion, cpu::balls_bytes(lattice, threads, value)});
 }
 
+/// Whether every thickness there can be is a float32, neither too large nor too small.
+bool fits_float32(const Lattice3& lattice) {
+  double longest = 0, least = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 3 - static_cast<std::size_t>(lattice.rank); k < 3; ++k) {
+    longest = std::hypot(longest, static_cast<double>(lattice.extent[k]) * lattice.spacing[k]);
+    least = std::min(least, lattice.spacing[k]);
+  }
+  using Limits = std::numeric_limits<float>;
+  return 2 * longest <= static_cast<double>(Limits::max()) && least >= static_cast<double>(Limits::min());
+}
+
 Plan make_plan(const AnyConstView& input, const LocalThicknessOptions& options, const AnyView& out) {
   Plan plan{.images = Images(input.shape(), options.batch_axes, options.spacing), .report = {}};
   if (!out.present()) throw InvalidArgument("no output was given");
   check_output(out, "out", {DType::float32, DType::float64}, input.shape());
+  if (out.dtype() == DType::float32 && !fits_float32(plan.images.lattice))
+    throw InvalidArgument("float32 does not hold thicknesses with such a spacing; give float64");
   if (options.inlets.present() && !(options.inlets.shape() == input.shape()))
     throw InvalidArgument("the inlets have the shape " + to_string(options.inlets.shape()) + "; they must have " +
                           to_string(input.shape()) + ", as the input");

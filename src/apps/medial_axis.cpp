@@ -8,8 +8,10 @@
 #include "apps/cpu/axis.h"
 #include "apps/cpu/axis_balls.h"
 #include "apps/cpu/balls.h"
+#include "apps/cpu/nearest_indices.h"
 #include "apps/check.h"
 #include "apps/images.h"
+#include "core/text.h"
 #include "fathom/core/array.h"
 #include "fathom/core/error.h"
 #include "fathom/grid/distance.h"
@@ -42,7 +44,7 @@ void check_nearest(const AnyConstView& nearest, const Shape& shape) {
 
 void check_gamma(const MedialAxisOptions& options) {
   if (!(options.gamma >= 0) || !std::isfinite(options.gamma))
-    throw InvalidArgument("gamma is " + std::to_string(options.gamma) + "; give a finite number of at least 0");
+    throw InvalidArgument("gamma is " + text(options.gamma) + "; give a finite number of at least 0");
 }
 
 void check_axis(const MedialAxisOutputs& outputs, const Shape& shape) {
@@ -121,6 +123,8 @@ void find_axis(const Plan& plan, const AnyConstView& nearest, const MedialAxisOp
   const bool has_site = nearest.dtype() == DType::int32 ? nearest.as<std::int32_t>().data()[0] >= 0
                                                         : nearest.as<std::int64_t>().data()[0] >= 0;
   if (has_site) return cpu::find_axis(problem, execution);
+  if (nearest.dtype() == DType::int32) cpu::check_indices<std::int32_t>(problem.nearest, images.lattice, -1, -1);
+  else cpu::check_indices<std::int64_t>(problem.nearest, images.lattice, -1, -1);
   fill_image(images, outputs.axis, item, 0);
   fill_image(images, outputs.witness, item, 0xFF);
 }

@@ -20,6 +20,7 @@
 #include "apps/cpu/morphology.h"
 #include "apps/near_passes.h"
 #include "apps/rows.h"
+#include "core/text.h"
 #include "fathom/core/error.h"
 #include "fathom/grid/distance.h"
 
@@ -111,7 +112,7 @@ Morphology::Morphology(const AnyConstView& input, const MorphologyOptions& optio
       passes_(options.execution, options.spacing, reach_of(options)) {
   if (!(options.size >= 0))
     throw InvalidArgument(std::string(is_thin(options.operation) ? "the thickness" : "the radius") + " is " +
-                          std::to_string(options.size) + "; it must be 0 or more");
+                          text(options.size) + "; it must be 0 or more");
   if (options.labels && (dtype_ == DType::float32 || dtype_ == DType::float64))
     throw InvalidArgument("labels are integers, not " + std::string(name_of(dtype_)) + "; convert them first");
   // Refuses batch axes, spacings and shapes of no use.
@@ -127,7 +128,7 @@ Morphology::Morphology(const AnyConstView& input, const MorphologyOptions& optio
   }
   constexpr double kMostElements = 0x1p50;
   if (pads() && in_padding > kMostElements)
-    throw InvalidArgument("the border pad adds as many elements as the radius of " + std::to_string(options.size) +
+    throw InvalidArgument("the border pad adds as many elements as the radius of " + text(options.size) +
                           " has, which no memory holds; give a smaller one, or another border");
   passes_.fit_field(std::min(diagonal, passes_.reach()) + diagonal);
 }

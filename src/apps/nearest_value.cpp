@@ -120,10 +120,11 @@ NearestValueReport nearest_values(const AnyConstView& input, const grid::Distanc
                             std::to_string(least.indices + least.transform) + " are needed");
     own.execution.scratch_limit = *limit - least.indices;
   }
+  if (element_count(input.shape()) == 0) return {};
   own.execution.progress = part_of(options.execution, 0, 1.1).progress;
   Array nearest(index_type(input, options.batch_axes), most.indices > 0 ? input.shape() : Shape{0});
   const grid::DistanceReport done = grid::distance_transform(input, own, asked(outputs, nearest.view()));
-  if (element_count(input.shape()) > 0 && most.indices > 0)
+  if (most.indices > 0)
     each_image(input, std::as_const(nearest).view(), outputs, options, options.batch_axes,
                host_threads(options.execution, kName));
   if (options.execution.progress) options.execution.progress(1);

@@ -15,6 +15,7 @@
 #include "apps/marcher.h"
 #include "apps/shade.hd.h"
 #include "core/require_device.h"
+#include "core/text.h"
 #include "fathom/core/device.h"
 #include "fathom/core/error.h"
 #ifdef FATHOM_HAS_CUDA
@@ -138,7 +139,7 @@ RayMarchReport RayMarcher::render(const RayMarchOptions& options, const RayMarch
   const Shape picture = check_outputs(outputs);
   check_camera(options.camera);
   if (!(options.half_angle >= 0 && options.half_angle <= std::numbers::pi))
-    throw InvalidArgument("the cone's half-angle is " + std::to_string(options.half_angle) +
+    throw InvalidArgument("the cone's half-angle is " + text(options.half_angle) +
                           "; give radians from 0 to pi");
   if (options.antialias < 1 || options.antialias > kMostAntialias)
     throw InvalidArgument("antialias is " + std::to_string(options.antialias) + "; give 1 to " +

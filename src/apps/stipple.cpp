@@ -27,6 +27,7 @@ void check(const AnyConstView& image, const StippleOptions& options) {
   if (image.rank() != 2)
     throw InvalidArgument("the image has " + std::to_string(image.rank()) +
                           " axes; stippling takes 2, height and width");
+  if (element_count(image.shape()) == 0) throw InvalidArgument("the image has no pixels");
   if (options.dots < 1 || options.dots > std::numeric_limits<std::int32_t>::max())
     throw InvalidArgument("the number of dots is " + std::to_string(options.dots) + "; give 1 to 2147483647");
   if (!(options.gamma > 0) || std::isinf(options.gamma))
@@ -139,8 +140,8 @@ Stipples stipple(const AnyConstView& image, const StippleOptions& options) {
   result.report.instruction_set = resolve(options.execution.instruction_set);
   const Weights ink = ink_of(image, options);
   if (ink.total == 0)
-    throw InvalidArgument(options.invert ? "the image is black all over, and leaves nothing to draw"
-                                         : "the image is white all over, and leaves nothing to draw");
+    throw InvalidArgument(std::string("no pixel has as much as 1/65535 of ink: the image is ") +
+                          (options.invert ? "black" : "white") + " all over, or nearly, or gamma is too large");
   const std::vector<int> grids = finenesses(elements_in_black(ink, options.dots), options);
   result.supersample = grids.back();
   const double finer = result.supersample * result.supersample, room = finer * static_cast<double>(ink.positive);

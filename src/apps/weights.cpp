@@ -61,6 +61,8 @@ Weights weights_of(const AnyConstView& given, const Shape& shape) {
     });
   });
   tally(weights);
+  if (std::isinf(static_cast<double>(weights.total) / weights.scale))
+    throw InvalidArgument("the sum of the weights passes what float64 holds; give smaller ones");
   return weights;
 }
 

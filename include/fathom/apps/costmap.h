@@ -40,8 +40,9 @@ struct CostmapReport {
 };
 
 /// Cost of each cell by its distance d in metres, of the centres, to the nearest occupied cell: 255 where unknown, 254
-/// where occupied, 253 up to the inscribed radius, else 252 · exp(−scaling (d − inscribed)), cut to a whole number, and
-/// 0 beyond the inflation radius.
+/// where occupied, 253 up to the inscribed radius, also beyond the inflation radius, else 252 · exp(−scaling (d −
+/// inscribed)), cut to a whole number, and 0 beyond the inflation radius. With a resolution that is not whole, a relative
+/// 2⁻⁵⁰ beyond a radius does not count.
 /// @param map      [batch…, n₀, …], any element type
 /// @param outputs  at least one view
 /// @throws InvalidArgument what was wrong and what would work, before any output is touched; costs that reach over more

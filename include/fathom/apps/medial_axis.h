@@ -78,6 +78,8 @@ MedialAxisReport medial_axis(const AnyConstView& input, const MedialAxisOptions&
 /// The same from nearest sites that are there already, for another γ: a small part of the cost.
 /// @param nearest  as `MedialAxisOutputs::nearest`, or grid::distance_transform()'s, of the same spacing
 /// @param outputs  axis, witness or both
+/// @throws as medial_axis(), and InvalidArgument an index beyond the image, or -1 beside others, of which the first is
+///         named; outputs are then unspecified
 MedialAxisReport medial_axis_of_nearest(const AnyConstView& nearest, const MedialAxisOptions& options,
                                         const MedialAxisOutputs& outputs);
 
@@ -99,7 +101,7 @@ struct AxisBallsOptions {
 /// @param axis     any element type; nonzero: on the axis
 /// @param nearest  int32 or int64, of the axis' shape: as above; −1: a ball without end
 /// @param out      bool or uint8, of that shape
-/// @throws InvalidArgument, Cancelled as above
+/// @throws InvalidArgument, Cancelled as above; on the axis an index beyond the image
 /// Cost and scratch as local_thickness(), without its distances; but balls that others contain are drawn nowhere.
 MedialAxisReport axis_balls(const AnyConstView& axis, const AnyConstView& nearest, const AxisBallsOptions& options,
                             const AnyView& out);

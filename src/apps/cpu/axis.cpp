@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "apps/axis_pair.hd.h"
+#include "apps/cpu/nearest_indices.h"
 #include "core/parallel.h"
 
 #ifndef FATHOM_APPS_CPU_AXIS_ONCE
@@ -56,6 +57,16 @@ struct Division {
   std::int64_t divisor;
   double inverse;
 };
+
+/// @throws InvalidArgument an index of the row is not one of the image's
+template <class Index>
+void check_row(const AxisProblem& p, const Index* row) {
+  const auto elements = static_cast<std::uint64_t>(p.lattice.size());
+  bool any = false;
+  for (std::int64_t x = 0; x < p.lattice.extent[2]; ++x)
+    any |= static_cast<std::uint64_t>(static_cast<std::int64_t>(row[x])) >= elements;
+  if (any) check_indices<Index>(p.nearest, p.lattice, 0, p.lattice.size() - 1);
+}
 
 template <int kAxes, class Index, class Number>
 void read_ways(const Index* nearest, const Lattice3& lattice, std::int64_t z, std::int64_t y, Ways<Number>& ways) {
@@ -138,7 +149,9 @@ class Rows {
   using Neighbours = std::array<Ways<Number>*, 4>;
 
   void read(std::int64_t z, std::int64_t y, Ways<Number>& ways) const {
-    read_ways<kAxes>(p_.nearest.template at<Index>(z, y), p_.lattice, z, y, ways);
+    const Index* row = p_.nearest.template at<Index>(z, y);
+    check_row(p_, row);
+    read_ways<kAxes>(row, p_.lattice, z, y, ways);
   }
 
   void find(const Ways<Number>& own, const Neighbours& neighbours, std::uint8_t* axis) const {

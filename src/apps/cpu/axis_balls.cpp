@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/cpu/balls.h"
+#include "apps/cpu/nearest_indices.h"
 
 namespace fathom::apps::cpu {
 
@@ -25,7 +26,9 @@ bool read_radii(const AxisBalls& balls, std::vector<T>& squared) {
         out[x] = 0;
         if (!balls.chosen[i]) continue;
         const std::int64_t site = nearest[x];
-        if (site < 0) return false;
+        if (site == -1) return false;
+        if (site < 0 || site >= balls.lattice.size())
+          refuse_index(site, static_cast<std::int64_t>(i), balls.lattice);
         squared[i] = static_cast<T>(measure(site / width / height - z, site / width % height - y, site % width - x));
         out[x] = squared[i] > 0;
       }

@@ -72,6 +72,25 @@ TEST(Costmap, IsTheFormula) {
   }
 }
 
+/// Three cells of 0.1 m, 0.30000000000000004 in float64, are within 0.3 m.
+TEST(Costmap, LeavesRoomForRounding) {
+  Array map(DType::uint8, {6}), cost(DType::uint8, {6});
+  for (std::int64_t k = 0; k < 6; ++k) store(map, k, k == 0);
+  apps::CostmapOptions options;
+  options.resolution = 0.1;
+  options.inscribed = options.inflation = 0.3;
+  options.scaling = 0;
+  apps::costmap(map.view(), options, {cost.view(), {}});
+  const auto* const found = cost.as<std::uint8_t>().data();
+  EXPECT_EQ(std::vector<int>(found, found + 6), (std::vector{254, 253, 253, 253, 0, 0}));
+  options.inscribed = 0;
+  apps::costmap(map.view(), options, {cost.view(), {}});
+  EXPECT_EQ(std::vector<int>(found, found + 6), (std::vector{254, 252, 252, 252, 0, 0}));
+  options.inscribed = 0.4;
+  apps::costmap(map.view(), options, {cost.view(), {}});
+  EXPECT_EQ(std::vector<int>(found, found + 6), (std::vector{254, 253, 253, 253, 253, 0}));
+}
+
 TEST(Costmap, RefusesWhatHasNoMeaning) {
   Array map = mask_array({true, false, false, true}, {2, 2}, DType::uint8, false);
   Array cost(DType::uint8, {2, 2}), wrong(DType::int32, {2, 2});

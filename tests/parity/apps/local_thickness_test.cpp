@@ -235,6 +235,11 @@ TEST(LocalThickness, RefusesWhatItCannotDo) {
   EXPECT_EQ(refused(out.view()), "3 spacings given for 2 axes; give one for all axes or one per axis");
   options.spacing = {0};
   EXPECT_EQ(refused(out.view()), "a spacing is not finite or not above 0");
+  for (double spacing : {1e-100, 1e38, 1e100}) {
+    options.spacing = {spacing};
+    EXPECT_EQ(refused(out.view()), "float32 does not hold thicknesses with such a spacing; give float64");
+    EXPECT_NO_THROW(apps::local_thickness(mask.view(), options, Array(DType::float64, {4, 4}).view()));
+  }
   options.spacing = {};
   options.batch_axes = 2;
   EXPECT_EQ(refused(out.view()), "an image has 1 to 3 axes; of the shape 4 × 4 with 2 batch axes 0 are left");

@@ -323,7 +323,7 @@ TEST(MedialAxis, RefusesWhatItCannotDo) {
   EXPECT_EQ(refused({wrong.view(), {}, {}, {}}), "'axis' has the shape 4 × 5; it must have 4 × 4, as the input");
   EXPECT_EQ(refused({real.view(), {}, {}, {}}), "'axis' is float32; it must be bool or uint8");
   options.gamma = -1;
-  EXPECT_EQ(refused({mask.view(), {}, {}, {}}), "gamma is -1.000000; give a finite number of at least 0");
+  EXPECT_EQ(refused({mask.view(), {}, {}, {}}), "gamma is -1; give a finite number of at least 0");
   options.gamma = 0;
   options.execution.backend = Backend::cuda;
   EXPECT_EQ(refused({mask.view(), {}, {}, {}}), "the medial axis has no CUDA backend; use auto or cpu");
@@ -331,6 +331,29 @@ TEST(MedialAxis, RefusesWhatItCannotDo) {
               apps::medial_axis_of_nearest(mask.view(), {}, {mask.view(), {}, {}, {}});
             }),
             "'nearest' is uint8; it must be int32 or int64");
+}
+
+TEST(MedialAxis, RefusesIndicesThatAreNone) {
+  Array nearest(DType::int64, {2, 40, 3}), out(DType::uint8, {2, 40, 3}), axis(DType::uint8, {2, 40, 3});
+  apps::MedialAxisOptions options;
+  options.execution.threads = 2;
+  const auto again = [&] { apps::medial_axis_of_nearest(nearest.view(), options, {out.view(), {}, {}, {}}); };
+  const auto balls = [&] { apps::axis_balls(axis.view(), nearest.view(), {}, out.view()); };
+  for (std::int64_t k = 0; k < 240; ++k) store(nearest, k, 7);
+  for (std::int64_t k = 0; k < 240; ++k) store(axis, k, k == 238);
+  EXPECT_NO_THROW(again());
+  for (const auto& [index, name] : {std::pair{240.0, "240"}, {-1.0, "-1"}, {-2.0, "-2"}, {1e18, "1000000000000000000"}}) {
+    store(nearest, 239, 999);
+    store(nearest, 238, index);
+    const std::string why = std::string("'nearest' holds ") + name +
+                            " as element 238 of an image of 240; give the index of one of them, or -1 everywhere where "
+                            "there is no zero";
+    EXPECT_EQ(refusal(again), why);
+    if (index == -1) EXPECT_NO_THROW(balls());
+    else EXPECT_EQ(refusal(balls), why);
+  }
+  for (std::int64_t k = 0; k < 240; ++k) store(nearest, k, k == 5 ? 5 : -1);
+  EXPECT_EQ(refusal(again).substr(0, 32), "'nearest' holds 5 as element 5 o");
 }
 
 TEST(MedialAxis, SaysWhatItTakes) {

@@ -420,7 +420,7 @@ TEST(Morphology, refuses_what_has_no_answer) {
   EXPECT_EQ(refusal(view, options, {}), "no output was given");
   EXPECT_EQ(refusal(out.view(), options, out.view()), "the output shares memory with the input; give one of its own");
   options.size = -1;
-  EXPECT_EQ(refusal(view, options, out.view()), "the radius is -1.000000; it must be 0 or more");
+  EXPECT_EQ(refusal(view, options, out.view()), "the radius is -1; it must be 0 or more");
   options = options_of(Operation::fill_thin, NAN);
   EXPECT_EQ(refusal(view, options, out.view()), "the thickness is nan; it must be 0 or more");
   options = options_of(Operation::closing, INFINITY, MorphologyBorder::pad);
@@ -428,7 +428,7 @@ TEST(Morphology, refuses_what_has_no_answer) {
             "the border pad adds as many elements as the radius, which is infinite; give a finite one");
   options.size = 1e13;
   EXPECT_EQ(refusal(view, options, out.view()),
-            "the border pad adds as many elements as the radius of 10000000000000.000000 has, which no memory holds; "
+            "the border pad adds as many elements as the radius of 1e+13 has, which no memory holds; "
             "give a smaller one, or another border");
   options = closing;
   options.labels = true;

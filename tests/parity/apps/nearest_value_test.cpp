@@ -155,6 +155,12 @@ std::string refusal(const AnyConstView& input, const grid::DistanceOptions& opti
   return "nothing was refused";
 }
 
+TEST(NearestValue, of_nothing_is_nothing) {
+  Array empty(DType::uint8, {0, 4}), value(DType::uint8, {0, 4}), distance(DType::float32, {0, 4}),
+      direction(DType::float32, {0, 4});
+  EXPECT_EQ(nearest_values(empty.view(), {}, {value.view(), distance.view(), direction.view()}).scratch_bytes, 0U);
+}
+
 TEST(NearestValue, refuses_what_has_no_answer) {
   Array volume(DType::uint8, {2, 3, 4}), values(DType::uint8, {2, 3, 4}), angles(DType::float32, {2, 3, 4});
   const AnyConstView input = std::as_const(volume).view();

@@ -145,7 +145,13 @@ TEST(Stipple, RefusesWhatHasNoMeaning) {
   store(image, 40, std::nan(""));
   refuses("a tone is nan", image.view(), options);
   for (std::int64_t k = 0; k < 81; ++k) store(image, k, 1);
-  refuses("white all over", image.view(), options);
+  refuses("no pixel has as much as 1/65535 of ink: the image is white all over", image.view(), options);
+  store(image, 7, .9999999);
+  refuses("or nearly", image.view(), options);
+  options.invert = true;
+  options.gamma = 1e9;
+  refuses("or gamma is too large", {image.data() + 28, DType::float32, {1, 1}}, options);
+  refuses("the image has no pixels", {image.data(), DType::float32, {0, 9}}, options);
 }
 
 TEST(Stipple, StopsWhenAsked) {

@@ -191,6 +191,8 @@ TEST(Voronoi, RefusesWhatHasNoMeaning) {
   Array tiny(DType::float64, {2, 2});
   for (std::int64_t k = 0; k < 4; ++k) store(tiny, k, 1e-310);
   refuses("the largest weight is 1e-310", tiny.view());
+  for (std::int64_t k = 0; k < 4; ++k) store(tiny, k, 1e308);
+  refuses("the sum of the weights passes what float64 holds; give smaller ones", tiny.view());
   Array whole(DType::int32, {2, 2});
   for (std::int64_t k = 0; k < 4; ++k) store(whole, k, 70000);
   refuses("at most 65535", whole.view());
