@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <limits>
 #include <memory>
+#include <utility>
 
+#include "chart/chart.h"
 #include "fathom/apps/morphology.h"
 #include "options.h"
 
@@ -30,7 +34,8 @@ Examples:
       what is at least so dense, without what is narrower than 1.6 mm, in the file's own spacing
   fathom morphology dilation cells.tif -o grown.tif --labels --radius 4
       each label by itself; where two would cover an element the nearer does, then the lower
-  fathom morphology remove-thin walls.npy -o thick.npy --thickness 3
+  fathom morphology remove-thin walls.npy -o thick.npy --thickness 3 --preview thin.png
+      and a chart of what went
 
 Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
@@ -48,6 +53,34 @@ apps::MorphologyOptions options_of(const MorphologyArguments& a) {
   return options;
 }
 
+/// Of the chart: distances within a result to what is outside of it.
+grid::DistanceOptions chart_options(const apps::MorphologyOptions& options) {
+  grid::DistanceOptions distances;
+  distances.spacing = options.spacing;
+  distances.batch_axes = options.batch_axes;
+  distances.execution.backend = Backend::cpu;
+  distances.execution.threads = options.execution.threads;
+  return distances;
+}
+
+/// Inf where an operation that grows or shrinks the object changes it.
+void draw_changes(const MorphologyArguments& a, const Operation& work, const apps::MorphologyOptions& options,
+                  const AnyConstView& before, const AnyConstView& after, std::FILE* stream) {
+  const grid::Sites object{grid::Sites::Rule::nonzero, 0};
+  Array field(DType::float32, after.shape());
+  grid::distance_transform(after, chart_options(options), {field.view(), {}, {}, {}});
+  const bool grows = a.operation == "dilation" || a.operation == "closing" || a.operation == "fill-thin";
+  const bool shrinks = a.operation == "erosion" || a.operation == "opening" || a.operation == "remove-thin";
+  const Array was = grid::mark_sites(before, object), is = grid::mark_sites(after, object);
+  for (std::int64_t i = 0; i < field.size() && (grows || shrinks); ++i)
+    if (was.data()[i] != is.data()[i]) field.as<float>().data()[i] = std::numeric_limits<float>::infinity();
+  Chart chart = work.chart_of(field.view());
+  if (chart.title.empty()) chart.title = "Distance to the edge after " + a.operation;
+  chart.zero = "outside";
+  chart.none = grid::count_sites(after, {}) == 0 ? "nothing is outside" : grows ? "added" : "taken away";
+  draw_chart(chart, stream);
+}
+
 }  // namespace
 
 Work declare_morphology(CLI::App* verb) {
@@ -63,6 +96,7 @@ Work declare_morphology(CLI::App* verb) {
                    "background (for erosions)");
   verb->add_flag("--labels", a.labels, "Elements are labels, of which each is done by itself; 0 is background");
   declare_threshold(verb, a.common);
+  declare_preview(verb, "the result, how deep it is, and what it adds or takes", a.common);
   declare_work(verb, a.common);
   return [arguments] { return run_morphology(*arguments); };
 }
@@ -83,7 +117,13 @@ int run_morphology(const MorphologyArguments& a) {
                    {"border", a.border},
                    {"labels", a.labels}};
   const AnyConstView unread = work.unread_object(a.labels);
-  work.fit(apps::morphology_scratch_bytes(unread, options), apps::least_morphology_scratch_bytes(unread, options));
+  const AnyView field(nullptr, DType::float32, work.input().shape());
+  std::size_t of_chart = 0;  // the field, what it takes, and two masks
+  if (!a.common.preview.empty())
+    of_chart = static_cast<std::size_t>(element_count(field.shape())) * (sizeof(float) + 2) +
+               grid::scratch_bytes({nullptr, dtype, field.shape()}, chart_options(options), {field, {}, {}, {}});
+  work.fit(apps::morphology_scratch_bytes(unread, options), apps::least_morphology_scratch_bytes(unread, options),
+           of_chart);
   if (a.common.plan) return work.print_plan();
 
   const Arranged object = work.read_object();
@@ -94,7 +134,10 @@ int run_morphology(const MorphologyArguments& a) {
   const auto count = [](const AnyConstView& view) { return grid::count_sites(view, {grid::Sites::Rule::nonzero, 0}); };
   const std::int64_t before = count(object.view), after = count(std::as_const(result).view());
   work.output(0).detail = fmt::format(", {} of {} elements, {} before", after, result.size(), before);
-  work.write({std::as_const(result).view()});
+  work.write({std::as_const(result).view()}, [&](PendingFiles& files) {
+    if (a.common.preview.empty()) return;
+    draw_changes(a, work, options, object.view, std::as_const(result).view(), files.add(a.common.preview).stream());
+  });
   return work.print(report, {{"elements", {{"before", before}, {"after", after}}}});
 }
 

@@ -4,9 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
+#include "chart/chart.h"
 #include "fathom/apps/morphology.h"
 #include "fathom/apps/nearest_value.h"
 #include "options.h"
@@ -70,6 +76,14 @@ void add_outputs(const NearestValueArguments& a, const char* content, Operation&
   work.settings["border"] = a.border;
 }
 
+bool wants_distance(const NearestValueArguments& a) { return !a.distance.empty() || !a.common.preview.empty(); }
+
+/// Bytes of distances that are for the chart alone.
+std::size_t chart_bytes(const NearestValueArguments& a, const Operation& work) {
+  const bool alone = a.distance.empty() && wants_distance(a);
+  return alone ? static_cast<std::size_t>(element_count(work.input().shape())) * sizeof(float) : 0;
+}
+
 /// Places for the outputs that are wanted, in the order in which they were added.
 struct Results {
   Array value, distance, direction;
@@ -77,7 +91,7 @@ struct Results {
   Results(const NearestValueArguments& a, const Operation& work) {
     const Shape shape = work.input().shape();
     if (!a.common.output.empty()) value = Array(work.input().info.dtype, shape);
-    if (!a.distance.empty()) distance = Array(DType::float32, shape);
+    if (wants_distance(a)) distance = Array(DType::float32, shape);
     if (!a.direction.empty()) direction = Array(DType::float32, shape);
   }
   apps::NearestValueOutputs views(bool with_value) {
@@ -88,19 +102,61 @@ struct Results {
 
 /// The same as views without memory.
 apps::NearestValueOutputs unmade(const NearestValueArguments& a, const Operation& work, bool with_value) {
-  const auto view = [&](const std::string& path, DType dtype) {
-    return path.empty() ? AnyView() : AnyView(nullptr, dtype, work.input().shape());
+  const auto view = [&](bool wanted, DType dtype) {
+    return wanted ? AnyView(nullptr, dtype, work.input().shape()) : AnyView();
   };
-  return {with_value ? view(a.common.output, work.input().info.dtype) : AnyView(), view(a.distance, DType::float32),
-          view(a.direction, DType::float32)};
+  return {view(with_value && !a.common.output.empty(), work.input().info.dtype),
+          view(wants_distance(a), DType::float32), view(!a.direction.empty(), DType::float32)};
 }
 
 bool any(const apps::NearestValueOutputs& outputs) {
   return outputs.value.present() || outputs.distance.present() || outputs.direction.present();
 }
 
-int write(Operation& work, Results& results, const apps::NearestValueReport& report, const Json& more) {
-  work.write({results.value.view(), results.distance.view(), results.direction.view()});
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// Floats of which a value stands for gaps beside NaN: NaN takes its place while gaps are filled.
+class ValueGaps {
+ public:
+  ValueGaps(const grid::Sites& gaps, Arranged& image)
+      : value_(gaps.value.real()), mask_(grid::mark_sites(image.view, gaps)) {
+    image.data = dense_copy(image.view);
+    image.view = std::as_const(image.data).view();
+    each(image.data, [&](auto& element) { element = static_cast<std::remove_reference_t<decltype(element)>>(kNan); });
+  }
+  /// Those that were not filled have the value again.
+  void restore(Array& filled) const {
+    each(filled, [&](auto& element) {
+      if (std::isnan(element)) element = static_cast<std::remove_reference_t<decltype(element)>>(value_);
+    });
+  }
+
+ private:
+  template <class Visit>
+  void each(Array& array, const Visit& visit) const {
+    const auto visit_gaps = [&](auto* elements) {
+      for (std::int64_t i = 0; i < array.size(); ++i)
+        if (mask_.data()[i] != std::byte{0}) visit(elements[i]);
+    };
+    if (array.dtype() == DType::float32) visit_gaps(array.as<float>().data());
+    else visit_gaps(array.as<double>().data());
+  }
+
+  double value_;
+  Array mask_;
+};
+
+/// @param words  of the chart of distances: its title, what 0 is, and inf
+int write(const NearestValueArguments& a, Operation& work, Results& results, const apps::NearestValueReport& report,
+          const Json& more, const std::array<const char*, 3>& words) {
+  work.write({results.value.view(), results.distance.view(), results.direction.view()}, [&](PendingFiles& files) {
+    if (a.common.preview.empty()) return;
+    Chart chart = work.chart_of(results.distance.view());
+    if (chart.title.empty()) chart.title = words[0];
+    chart.zero = words[1];
+    chart.none = words[2];
+    draw_chart(chart, files.add(a.common.preview).stream());
+  });
   return work.print(report, more);
 }
 
@@ -129,6 +185,7 @@ Work declare_expand(CLI::App* verb) {
   verb->add_option("--ties", a.ties,
                    "Of equally near labels the first in the file (default) or the lowest, of integers");
   declare_search(verb, a);
+  declare_preview(verb, "the distance to the labels", a.common);
   declare_work(verb, a.common);
   return [arguments] { return run_expand(*arguments); };
 }
@@ -140,7 +197,9 @@ Work declare_fill(CLI::App* verb) {
   declare_image(verb, "IMAGE", "Values, of which some are missing", "the result", a.common);
   verb->add_option("--max-distance", a.max_distance, "Gaps farther from any value stay (default: none does)");
   declare_search(verb, a);
+  declare_preview(verb, "the distance to the values that were taken", a.common);
   declare_work(verb, a.common);
+  verb->get_option("--no-data")->description("Value of gaps, beside NaN, which always is one (default: the file's)");
   return [arguments] { return run_fill(*arguments); };
 }
 
@@ -166,7 +225,7 @@ int run_expand(const NearestValueArguments& a) {
     scratch = std::max(scratch, apps::morphology_scratch_bytes(work.unread(), growth_of(options)));
     least = std::max(least, apps::least_morphology_scratch_bytes(work.unread(), growth_of(options)));
   }
-  work.fit(scratch, least);
+  work.fit(scratch, least, chart_bytes(a, work));
   if (a.common.plan) return work.print_plan();
 
   const Arranged labels = work.read_object();
@@ -186,10 +245,12 @@ int run_expand(const NearestValueArguments& a) {
     more["elements"]["after"] = after;
     work.output(0).detail = fmt::format(", {} of {} elements, {} before", after, all, before);
   }
-  return write(work, results, report, more);
+  return write(a, work, results, report, more, {"Distance to the nearest label", "labels", "no label within reach"});
 }
 
 int run_fill(const NearestValueArguments& a) {
+  if (a.common.no_data == "none")
+    throw InvalidArgument("--no-data none takes all elements for values, and leaves nothing to fill; leave it out");
   Operation work("fill", a.common, io::Colours::luminance);
   work.refuse_colours();
   grid::DistanceOptions options = options_of(a, work);
@@ -197,17 +258,19 @@ int run_fill(const NearestValueArguments& a) {
   if (work.no_data().empty() && dtype != DType::float32 && dtype != DType::float64)
     throw InvalidArgument(fmt::format("{} holds {}, which has no NaN, and states no no-data value; --no-data gives one",
                                       input_name(work.input().path), fathom::name_of(dtype)));
-  const grid::Sites missing =
-      work.no_data().empty() ? grid::Sites{Rule::equal, std::numeric_limits<double>::quiet_NaN()} : work.gaps();
+  const bool is_real = dtype == DType::float32 || dtype == DType::float64;
+  const grid::Sites missing = is_real ? grid::Sites{Rule::equal, kNan} : work.gaps();
   options.sites = {Rule::not_equal, missing.value};
   add_outputs(a, "values", work);
   const apps::NearestValueOutputs wanted = unmade(a, work, true);
   const bool some = any(wanted);
   work.fit(some ? apps::nearest_value_scratch_bytes(work.unread(), options, wanted) : 0,
-           some ? apps::nearest_value_scratch_bytes(work.unread(), options, wanted, true) : 0);
+           some ? apps::nearest_value_scratch_bytes(work.unread(), options, wanted, true) : 0, chart_bytes(a, work));
   if (a.common.plan) return work.print_plan();
 
-  const Arranged image = work.read();
+  Arranged image = work.read();
+  std::optional<ValueGaps> gaps_of_value;
+  if (is_real && !work.no_data().empty()) gaps_of_value.emplace(work.gaps(), image);
   Results results(a, work);
   work.begin("computing");
   options.execution = work.execution();
@@ -218,8 +281,9 @@ int run_fill(const NearestValueArguments& a) {
     const std::int64_t left = count_of(std::as_const(results.value).view(), missing);
     more["missing"]["after"] = left;
     work.output(0).detail = fmt::format(", {} of {} gaps filled", gaps - left, gaps);
+    if (gaps_of_value) gaps_of_value->restore(results.value);
   }
-  return write(work, results, report, more);
+  return write(a, work, results, report, more, {"Distance to the nearest value", "values", "no value within reach"});
 }
 
 }  // namespace fathom::cli

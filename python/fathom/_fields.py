@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._dtypes import INDICES, DType, Kind, for_indices, named
+from ._dtypes import INDICES, Kind, for_indices, named
 from ._images import Images
-from ._options import Sites, site_rule, sites_among
+from ._options import Sites, number, site_rule, sites_among, whole
 from ._progress import Progress
 
 _COST = Kind("out", (np.dtype(np.uint8),))
 _NEAREST = Kind("nearest_out", INDICES)
 _TEXTURE = Kind("out", tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.float32, np.float64)))
-_CELLS: dict[DType, tuple[Sites, Sites | None]] = {
-    np.dtype(np.int8): (">=100", "==-1"),
-    np.dtype(np.uint8): (">=254", "==255"),
-}
-"""Occupied and unknown cells of occupancy grids, and of costmaps."""
 
 
 def costmap(
@@ -56,8 +52,10 @@ def costmap(
         How fast costs fall, per metre; at least 0.
     occupied, unknown : str or (str, number), optional
         Which cells are obstacles, and which are not known, as the `sites` of :func:`distance_transform` say it but for
-        ``"labels"``. If not given: of int8, as occupancy grids are, ``">=100"`` and ``"==-1"``; of uint8, as costmaps
-        are, ``">=254"`` and ``"==255"``; else ``"nonzero"`` and none. Of `occupied` alone no cell is unknown.
+        ``"labels"``. If not given: of int8, as occupancy grids are, ``">=100"`` and ``"==-1"``; else ``"nonzero"``, NaN
+        too, and none. Of uint8 `occupied` must be given: ``">=254"`` of costmaps, whose unknown cells are ``"==255"``,
+        ``"<=89"`` of images of maps, whose unknown ones are ``"==205"``, or ``"nonzero"``. Of `occupied` alone no cell is
+        unknown.
     return_nearest : bool
         Also give the nearest obstacle of each cell.
     ndim : int, optional
@@ -74,7 +72,7 @@ def costmap(
     Returns
     -------
     costs : array of uint8, shape of `occupancy`
-        255 where unknown, 254 where occupied, 253 up to the inscribed radius, else 252 exp(-scaling (d - inscribed)),
+        255 where unknown, 254 where occupied, 253 up to the inscribed radius, whatever the inflation radius, else 252 exp(-scaling (d - inscribed)),
         cut to a whole number, and 0 beyond the inflation radius. The same kind of array as `occupancy`.
     nearest : array of int32 or int64
         With `return_nearest`: the row-major index in its map of the nearest occupied cell; -1 if there is none.
@@ -101,18 +99,23 @@ def costmap(
         raise ValueError("nearest_out is given, but return_nearest is False; set it to True")
     images = Images(occupancy, "occupancy", ndim, None, backend, threads, progress)
     if occupied is None:
-        occupied, usual = _CELLS.get(images.given.dtype, ("nonzero", None))
-        unknown = usual if unknown is None else unknown
+        if images.given.dtype == np.uint8:
+            raise ValueError(
+                "occupied must be given for uint8: '>=254' of costmaps, '<=89' of images of maps, or 'nonzero'"
+            )
+        is_grid = images.given.dtype == np.int8
+        occupied = ">=100" if is_grid else "nonzero"
+        unknown = "==-1" if is_grid and unknown is None else unknown
     costs = images.output(out, _COST)
     nearest = images.output(nearest_out, _NEAREST, None, for_indices(images.space)) if return_nearest else None
     images.run(
         _core.costmap,
-        site_rule(sites_among(occupancy, occupied)),
-        None if unknown is None else site_rule(sites_among(occupancy, unknown)),
-        float(resolution),
-        float(inscribed),
-        float(inflation),
-        float(scaling),
+        site_rule(sites_among(occupancy, occupied, "occupied"), "occupied"),
+        None if unknown is None else site_rule(sites_among(occupancy, unknown, "unknown"), "unknown"),
+        number(resolution, "resolution"),
+        number(inscribed, "inscribed"),
+        number(inflation, "inflation"),
+        number(scaling, "scaling"),
         costs,
         nearest,
     )
@@ -188,16 +191,26 @@ def sdf(
     shape = images.given.shape
     if len(shape) != 2:
         raise ValueError(f"coverage has the shape {shape}; a texture is made of one image of height and width")
-    if out is None and size is None:
-        more = -int(-2 * pad // 1) if 0 <= pad < 2**30 else 0
-        size = (shape[0] + more, shape[1] + more)
-    if size is None:
+    pad = number(pad, "pad")
+    if size is not None:
+        size = _size(size)
+    elif out is not None:
         size = tuple(out.shape)
-    if out is None:
-        texture = images.given.output(
-            tuple(map(int, size)), _TEXTURE.allowed[0] if dtype is None else named(dtype, _TEXTURE.allowed)
-        )
     else:
-        texture = images.given.output_into(out, _TEXTURE, tuple(map(int, size)), dtype)
-    images.run(_core.sdf, float(range), float(pad), bool(invert), texture)
+        more = math.ceil(2 * pad) if 0 <= pad < 2**30 else 0
+        size = (shape[0] + more, shape[1] + more)
+    if out is None:
+        texture = images.given.output(size, _TEXTURE.allowed[0] if dtype is None else named(dtype, _TEXTURE.allowed))
+    else:
+        texture = images.given.output_into(out, _TEXTURE, size, dtype)
+    images.run(_core.sdf, number(range, "range"), pad, bool(invert), texture)
     return texture.finish()
+
+
+def _size(size: Any) -> tuple[int, int]:
+    if isinstance(size, str) or not hasattr(size, "__len__") or len(size) != 2:
+        raise TypeError(f"size must be a pair of integers, height and width, not {size!r}")
+    height, width = (whole(extent, "size") for extent in size)
+    if min(height, width) < 0 or height * width >= 2**48:
+        raise ValueError(f"size is {size!r}; give a height and a width of 0 or more that memory holds")
+    return height, width

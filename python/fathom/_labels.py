@@ -37,7 +37,7 @@ def expand_labels(
     Parameters
     ----------
     labels : array of bool, integers or floats, shape (*batch, *space)
-        0 is background.
+        0 is background; NaN is a label.
     distance : float
         How far labels grow, in the unit of the spacing; everywhere if not given.
     ties : {"first", "lowest"}

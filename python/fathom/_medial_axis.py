@@ -10,7 +10,7 @@ from . import _core
 from ._dtypes import DISTANCES, NEAREST, Kind, for_indices
 from ._host import HostOutput
 from ._images import Images, on_host
-from ._options import Spacing, choose
+from ._options import Spacing, choose, number
 from ._progress import Progress
 
 _MASKS = Kind("out", (np.dtype(np.bool_), np.dtype(np.uint8)))
@@ -47,8 +47,8 @@ def medial_axis(
     Parameters
     ----------
     x : array, shape (*batch, *space), 1 to 3 axes of space
-        As for :func:`distance_transform`, in the processor's memory. Nonzero elements are the object. Nothing lies
-        outside of the array.
+        As for :func:`distance_transform`, in the processor's memory. Nonzero elements are the object; NaN is
+        nonzero. Nothing lies outside of the array.
     pruning : {"constant", "linear", "square_root"}
         What is kept: see above. That the axis is as connected as the object is not promised.
     gamma : float
@@ -117,7 +117,7 @@ def medial_axis(
         images.output(None, NEAREST, usual=for_indices(images.space)) if wanted else None
         for wanted in (return_nearest, return_witness)
     )
-    choices = (choose(_core.PRUNINGS, pruning, "pruning"), float(gamma), _is_thin(ties))
+    choices = (choose(_core.PRUNINGS, pruning, "pruning"), number(gamma, "gamma"), _is_thin(ties))
     images.run(_core.medial_axis, *choices, axis, distance, nearest, witness)
     return _finished(axis, distance, nearest, witness)
 
@@ -169,7 +169,7 @@ def medial_axis_of_nearest(
     images = Images(nearest, "nearest", ndim, spacing, backend, threads, progress)
     axis = images.output(out, _MASKS)
     witness = images.output(None, NEAREST, usual=for_indices(images.space)) if return_witness else None
-    choices = (choose(_core.PRUNINGS, pruning, "pruning"), float(gamma), _is_thin(ties))
+    choices = (choose(_core.PRUNINGS, pruning, "pruning"), number(gamma, "gamma"), _is_thin(ties))
     images.run(_core.medial_axis_of_nearest, *choices, axis, witness)
     return _finished(axis, witness)
 

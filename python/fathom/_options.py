@@ -42,7 +42,7 @@ def backend_number(backend: Any) -> int:
     return choose(_BACKENDS, backend, "backend")
 
 
-def site_rule(sites: Sites) -> tuple[int, int | float]:
+def site_rule(sites: Sites, name: str = "sites") -> tuple[int, int | float]:
     """Rule and value of "zero", "nonzero", "labels", one of ">=V", ">V", "<=V", "<V", "==V", "!=V", or (">=", V)."""
     if isinstance(sites, str):
         text = sites.strip()
@@ -59,17 +59,17 @@ def site_rule(sites: Sites) -> tuple[int, int | float]:
         pass
     error = ValueError if isinstance(sites, str) else TypeError
     raise error(
-        f"sites is {sites!r}; it must be 'zero', 'nonzero', 'labels', or a comparison by >=, >, <=, <, == or != such "
+        f"{name} is {sites!r}; it must be 'zero', 'nonzero', 'labels', or a comparison by >=, >, <=, <, == or != such "
         "as '>=0.5' or ('>=', 0.5)"
     )
 
 
-def sites_among(x: Any, sites: Sites) -> Sites:
+def sites_among(x: Any, sites: Sites, name: str = "sites") -> Sites:
     """The same rule for elements of half precision, which become float32 on their way in: with its number rounded to
     their own type."""
     if (isinstance(sites, str) and sites in _SETS) or str(getattr(x, "dtype", "")).rpartition(".")[2] != "float16":
         return sites
-    rule, value = site_rule(sites)
+    rule, value = site_rule(sites, name)
     with np.errstate(over="ignore"):
         rounded = float(np.float16(float(value)))
     return next(((sign, rounded) for sign in _COMPARISONS if _SITES[sign] == rule), sites)
@@ -114,9 +114,18 @@ def numbers(value: Any, ndim: int, name: str) -> Sequence[float]:
 
 def number(value: Any, name: str) -> float:
     try:
-        return float(value)
+        if not isinstance(value, (str, bytes, bool, np.bool_)):
+            return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, not {value!r}") from None
+        pass
+    raise TypeError(f"{name} must be a number, not {value!r}")
+
+
+def whole(value: Any, name: str) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
 
 
 def borders(border: Border, ndim: int) -> Sequence[int]:
@@ -164,10 +173,7 @@ def _range(item: Any, extent: int) -> tuple[int, int]:
 
 def space_rank(ndim: int, array_ndim: int) -> int:
     """How many trailing axes are space."""
-    try:
-        rank = index(ndim)
-    except TypeError:
-        raise TypeError(f"ndim must be an integer, not {ndim!r}") from None
+    rank = whole(ndim, "ndim")
     if not 1 <= rank <= array_ndim:
         raise ValueError(f"ndim is {rank}; it must be from 1 to the {array_ndim} axes of the array")
     return rank

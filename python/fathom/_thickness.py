@@ -33,8 +33,8 @@ def local_thickness(
     Parameters
     ----------
     x : array, shape (*batch, *space), 1 to 3 axes of space
-        As for :func:`distance_transform`, in the processor's memory. Nonzero elements are the object. Nothing lies
-        outside of the array.
+        As for :func:`distance_transform`, in the processor's memory. Nonzero elements are the object; NaN is
+        nonzero. Nothing lies outside of the array.
     spacing : float or sequence of float, optional
         Physical size of an element along each space axis, finite and > 0; 1 if not given.
     ndim : int, optional
@@ -99,8 +99,8 @@ def porosimetry(
     """Diameter of the largest ball that covers an element and gets there from an inlet.
 
     That is :func:`local_thickness` with D(p) replaced by the radius of the largest ball that comes to p from an
-    inlet: the maximum over all paths of neighbours, from an inlet to p, of the least D along the path, its ends
-    included. A fluid that does not wet fills x once its pressure is what balls of this size need: the numbers are
+    inlet: the maximum over all paths of elements that share a face with the next, from an inlet to p, of the least D
+    along the path, its ends included. A fluid that does not wet fills x once its pressure is what balls of this size need: the numbers are
     those of mercury porosimetry.
 
     Parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 from . import _core
 from ._dtypes import INDICES, Kind
 from ._images import Images, on_host
-from ._options import Spacing
+from ._options import Spacing, number, whole
 from ._progress import Progress
 
 Floats = npt.NDArray[np.float64]
@@ -65,7 +64,7 @@ def voronoi(
     Parameters
     ----------
     sites : array, shape (…) of 1 to 3 axes
-        Nonzero elements are sites. Any kind of array on the host that :func:`distance_transform` takes.
+        Nonzero elements are sites; NaN is nonzero. Any kind of array on the host that :func:`distance_transform` takes.
     weights : array, shape of `sites`, optional
         Weight of each element; 1 if not given. Integers from 0 to 65535 are taken as they are; of floats, finite and
         not negative, the largest is counted as 65535 and the others in proportion, rounded.
@@ -149,13 +148,10 @@ def _about_centroids(seconds: Integers, masses: Integers, mean: Floats) -> Float
 
 def _whole(value: Any, name: str, bits: int = 31) -> int:
     """A whole number that the library's type holds."""
-    try:
-        whole = index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, not {value!r}") from None
-    if not 0 <= whole < 2**bits:
-        raise ValueError(f"{name} is {whole}; give a whole number from 0 to {2**bits - 1}")
-    return whole
+    result = whole(value, name)
+    if not 0 <= result < 2**bits:
+        raise ValueError(f"{name} is {result}; give a whole number from 0 to {2**bits - 1}")
+    return result
 
 
 def lloyd(
@@ -234,7 +230,7 @@ def lloyd(
         _whole(iterations, "iterations"),
         bool(on_elements),
         _whole(supersample, "supersample"),
-        float(tolerance),
+        number(tolerance, "tolerance"),
         _whole(seed, "seed", 64),
         bool(return_energies),
     )
@@ -284,7 +280,8 @@ def stipple(
     Raises
     ------
     TypeError, ValueError, KeyboardInterrupt
-        As :func:`voronoi`; no ink at all; more dots than pixels with ink.
+        As :func:`voronoi`; no ink at all; more dots than elements with ink, on the finer grid: where `supersample` is not
+        given, 16 times the pixels with ink.
 
     Notes
     -----
@@ -311,8 +308,8 @@ def stipple(
             _whole(dots, "dots"),
             _whole(seed, "seed", 64),
             _whole(iterations, "iterations"),
-            float(tolerance),
-            float(gamma),
+            number(tolerance, "tolerance"),
+            number(gamma, "gamma"),
             bool(invert),
             0 if supersample is None else _whole(supersample, "supersample"),
         )

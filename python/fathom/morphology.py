@@ -55,8 +55,8 @@ def erosion(
     Parameters
     ----------
     x : array, shape (*batch, *space)
-        As for :func:`fathom.distance_transform`, in the processor's memory. Nonzero elements are the object. With
-        `labels`, integers or bool.
+        As for :func:`fathom.distance_transform`, in the processor's memory. Nonzero elements are the object; NaN
+        is nonzero. With `labels`, integers or bool.
     radius : float
         Of the ball, 0 or more, in the unit of the spacing.
     border : {"ignore", "pad", "background"}

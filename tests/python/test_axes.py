@@ -96,8 +96,18 @@ def test_errors(mask):
         fathom.medial_axis(mask, pruning="cubic")
     with pytest.raises(ValueError, match="ties is 'none'; it must be one of 'both', 'thin'"):
         fathom.medial_axis(mask, ties="none")
-    with pytest.raises(ValueError, match="gamma is -1.0*; give a finite number of at least 0"):
+    with pytest.raises(ValueError, match="gamma is -1; give a finite number of at least 0"):
         fathom.medial_axis(mask, gamma=-1)
+    with pytest.raises(TypeError, match="gamma must be a number, not True"):
+        fathom.medial_axis(mask, gamma=True)
+    nearest = np.full((4, 5), 7)
+    nearest[2, 1] = 20
+    with pytest.raises(ValueError, match="'nearest' holds 20 as element 11 of an image of 20"):
+        fathom.medial_axis_of_nearest(nearest)
+    with pytest.raises(ValueError, match="'nearest' holds 20 as element 11 of an image of 20"):
+        fathom.axis_balls(np.ones((4, 5)), nearest)
+    with pytest.raises(ValueError, match="float32 does not hold thicknesses with such a spacing; give float64"):
+        fathom.local_thickness(mask, spacing=1e-100)
     with pytest.raises(ValueError, match="'nearest' is uint8; it must be int32 or int64"):
         fathom.medial_axis_of_nearest(mask)
     with pytest.raises(ValueError, match="the inlets have the shape"):

@@ -27,7 +27,7 @@ def test_costmap_is_the_formula():
 
 def test_what_cells_are_follows_the_type():
     world = np.array([[0, 253, 254, 255]], np.uint8)
-    found = fathom.costmap(world, resolution=1, inscribed=0, inflation=0)
+    found = fathom.costmap(world, resolution=1, inscribed=0, inflation=0, occupied=">=254", unknown="==255")
     assert found.tolist() == [[0, 0, 254, 255]]
     # of a rule for obstacles alone no cell is unknown
     found = fathom.costmap(world, resolution=1, inscribed=0, inflation=0, occupied=">=253")
@@ -80,11 +80,23 @@ def test_textures_of_all_types():
     (lambda: fathom.costmap(GRID, **ROBOT, backend="cuda"), ValueError, "costmap has no CUDA backend"),
     (lambda: fathom.costmap(GRID, **ROBOT, out=np.empty((2, 2), np.uint8)), ValueError, r"out has the shape \(2, 2\)"),
     (lambda: fathom.costmap(GRID, **ROBOT, nearest_out=np.empty((25, 40), np.int64)), ValueError, "return_nearest is False"),
+    (lambda: fathom.costmap(np.ones((3, 3), np.uint8), **ROBOT), ValueError,
+     "occupied must be given for uint8: '>=254' of costmaps, '<=89' of images of maps, or 'nonzero'"),
+    (lambda: fathom.costmap(GRID, **ROBOT, unknown="none"), ValueError, "unknown is 'none'; it must be 'zero'"),
+    (lambda: fathom.costmap(GRID, **ROBOT, occupied=3), TypeError, "occupied is 3; it must be"),
+    (lambda: fathom.costmap(GRID, **{**ROBOT, "inflation": "1"}), TypeError, "inflation must be a number, not '1'"),
+    (lambda: fathom.sdf(np.zeros((3, 3)), "12"), TypeError, "size must be a pair of integers, height and width, not '12'"),
+    (lambda: fathom.sdf(np.zeros((3, 3)), 12), TypeError, "size must be a pair of integers"),
+    (lambda: fathom.sdf(np.zeros((3, 3)), (3, 4, 5)), TypeError, "size must be a pair of integers"),
+    (lambda: fathom.sdf(np.zeros((3, 3)), (3.7, 4)), TypeError, "size must be an integer, not 3.7"),
+    (lambda: fathom.sdf(np.zeros((3, 3)), (-3, 4)), ValueError, r"size is \(-3, 4\); give a height and a width"),
+    (lambda: fathom.sdf(np.zeros((3, 3)), pad=None), TypeError, "pad must be a number, not None"),
+    (lambda: fathom.sdf(np.zeros((3, 3)), pad=-1), ValueError, "pad is -1; give a finite number"),
     (lambda: fathom.sdf(np.zeros((2, 3, 4))), ValueError, "a texture is made of one image"),
     (lambda: fathom.sdf(np.full((3, 3), 2.0)), ValueError, "a coverage is 2; floats are shares"),
     (lambda: fathom.sdf(np.zeros((3, 3)), dtype=np.int8), TypeError, "dtype is int8; it must be uint8"),
-    (lambda: fathom.sdf(np.zeros((3, 3)), (4, 4), pad=2), ValueError, "a padding of 2 texels leaves nothing"),
-    (lambda: fathom.sdf(np.zeros((3, 3)), range=-1), ValueError, "the range is -1"),
+    (lambda: fathom.sdf(np.zeros((3, 3)), (4, 4), pad=2), ValueError, "pad is 2 texels, which leaves nothing"),
+    (lambda: fathom.sdf(np.zeros((3, 3)), range=-1), ValueError, "range is -1"),
 ])
 def test_refuses(call, error, message):
     with pytest.raises(error, match=message):

@@ -92,7 +92,9 @@ def test_labels():
 @pytest.mark.parametrize(
     "arguments, error, message",
     [
-        (dict(radius=-1), ValueError, "the radius is -1.000000; it must be 0 or more"),
+        (dict(radius=-1), ValueError, "the radius is -1; it must be 0 or more"),
+        (dict(radius="3"), TypeError, "radius must be a number, not '3'"),
+        (dict(radius=True), TypeError, "radius must be a number, not True"),
         (dict(radius="wide"), TypeError, "radius must be a number, not 'wide'"),
         (dict(radius=1, border="open"), ValueError, "border is 'open'; it must be one of 'ignore', 'pad', 'background'"),
         (dict(radius=1, spacing=(1, 2)), ValueError, "spacing has 2 values; give one number, or one for each of the 3"),
@@ -140,6 +142,12 @@ def test_allocation_and_direction_lead_to_the_site():
     np.testing.assert_allclose((-np.cos(degrees) * distances)[there], (way[:, 0] * 2.0)[there], atol=1e-4)
     np.testing.assert_allclose((np.sin(degrees) * distances)[there], (way[:, 1] * 0.5)[there], atol=1e-4)
     assert (fathom.direction(values, sites=">97", ndim=2)[~there] == 0).all()
+
+
+def test_empty_maps():
+    empty = np.zeros((0, 4), np.uint8)
+    assert fathom.direction(empty).shape == fathom.expand_labels(empty).shape == (0, 4)
+    assert fathom.fill_nearest(np.zeros((2, 0))).shape == (2, 0)
 
 
 def test_direction_without_a_site_and_what_it_refuses():

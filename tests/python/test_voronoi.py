@@ -88,6 +88,9 @@ def test_energies_are_of_the_weights_that_are_given(weight):
     (lambda: fathom.voronoi(SITES, WEIGHTS[1:]), ValueError,
      r"weights has the shape \(19, 31\); it must have that of sites, \(20, 31\)"),
     (lambda: fathom.voronoi(SITES, -WEIGHTS.astype(float) - 1), ValueError, "weights are finite and not negative"),
+    (lambda: fathom.voronoi(SITES, np.full(SITES.shape, 1e308)), ValueError, "the sum of the weights passes what float64"),
+    (lambda: fathom.lloyd(WEIGHTS, [[1, 4]], tolerance="0"), TypeError, "tolerance must be a number, not '0'"),
+    (lambda: fathom.stipple(np.zeros((0, 3)), 1), ValueError, "the image has no pixels"),
     (lambda: fathom.voronoi(np.zeros((1, 1, 1, 1))), ValueError, "sites have 1 to 3 axes, not 4"),
     (lambda: fathom.voronoi(SITES, backend="cuda"), ValueError, "voronoi has no CUDA backend; use auto or cpu"),
     (lambda: fathom.lloyd(WEIGHTS, [1, 2]), ValueError, r"sites has the shape \(2,\); it must have \(n, 2\)"),
@@ -96,7 +99,7 @@ def test_energies_are_of_the_weights_that_are_given(weight):
     (lambda: fathom.lloyd(WEIGHTS, [[1, 4]], seed=-1), ValueError, "seed is -1; give a whole number from 0 to"),
     (lambda: fathom.stipple(np.zeros((3, 3), np.int32), 1), ValueError, "the image is int32; tones are bool, uint8"),
     (lambda: fathom.stipple(np.zeros((3, 3)), 1.5), TypeError, "dots must be an integer, not 1.5"),
-    (lambda: fathom.stipple(np.ones((3, 3)), 1), ValueError, "the image is white all over"),
+    (lambda: fathom.stipple(np.ones((3, 3)), 1), ValueError, "the image is white all over, or nearly"),
     (lambda: fathom.stipple(np.full((3, 3), 255.0), 1), ValueError, "floats are tones from 0"),
 ])
 def test_refuses(call, error, message):
