@@ -20,7 +20,7 @@ constexpr const char* kExamples = R"(Examples:
       costs by Nav2's formula: 254 occupied, 253 up to the inscribed radius, then falling, 255 unknown
   fathom costmap grid.npy -o costs.npy --nearest nearest.npy
       an occupancy grid of int8 (100 occupied, -1 unknown), and the index of each cell's nearest obstacle
-  fathom costmap plan.png -o costs.npy --occupied '<128' --unknown none --preview costs.png
+  fathom costmap plan.png -o costs.npy --occupied '<128' --preview costs.png
 
 Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
@@ -42,14 +42,23 @@ grid::Sites parse_cells(const char* option, const std::string& text) {
       "{} takes nonzero, zero, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V, not '{}'", option, text));
 }
 
+bool is_image(io::Format format) {
+  return format == io::Format::png || format == io::Format::pnm || format == io::Format::jpeg ||
+         format == io::Format::tiff;
+}
+
 /// Cells as their type is used: occupancy grids are int8, images of maps uint8, dark where occupied.
-apps::CostmapOptions parse_options(const CostmapArguments& a, DType dtype) {
+apps::CostmapOptions parse_options(const CostmapArguments& a, const Input& input) {
   using Rule = grid::Sites::Rule;
   apps::CostmapOptions options;
-  if (dtype == DType::int8) {
+  if (a.occupied.empty() && input.info.dtype == DType::int8) {
     options.occupied = {Rule::greater_equal, 100};
     options.unknown = grid::Sites{Rule::equal, -1};
-  } else if (dtype == DType::uint8) {
+  } else if (a.occupied.empty() && input.info.dtype == DType::uint8) {
+    if (!is_image(input.info.format))
+      throw InvalidArgument(fmt::format("{} holds uint8, and is no image of a map; --occupied '>=254' is for costmaps, "
+                                        "'<=89' for maps, nonzero for masks",
+                                        input_name(input.path)));
     options.occupied = {Rule::less_equal, 89};
     options.unknown = grid::Sites{Rule::equal, 205};
   }
@@ -73,9 +82,10 @@ Work declare_costmap(CLI::App* verb) {
   declare_image(verb, "MAP", "Occupancy grid or image of a map", "the costmap", a.common);
   verb->add_option("--nearest", a.nearest, "File for the linear index of each cell's nearest obstacle; -1 without one");
   verb->add_option("--occupied", a.occupied,
-                   "Which cells are obstacles (default: '>=100' of int8, '<=89' of uint8, else nonzero)");
+                   "Which cells are obstacles (default: '>=100' of int8, '<=89' of images of uint8, else nonzero)");
   verb->add_option("--unknown", a.unknown,
-                   "Which cells are not known, or none (default: '==-1' of int8, '==205' of uint8, else none)");
+                   "Which cells are not known, or none (default without --occupied: '==-1' of int8, '==205' of images "
+                   "of uint8; else none)");
   verb->add_option("--resolution", a.resolution, "Size of a cell in metres (default 0.05)");
   verb->add_option("--inscribed", a.inscribed, "Metres within which the robot touches an obstacle (default 0.3)");
   verb->add_option("--inflation", a.inflation, "Metres beyond which there is no cost (default 1)");
@@ -88,7 +98,7 @@ Work declare_costmap(CLI::App* verb) {
 
 int run_costmap(const CostmapArguments& a) {
   Operation operation("costmap", a.common, io::Colours::luminance);
-  apps::CostmapOptions options = parse_options(a, operation.input().info.dtype);
+  apps::CostmapOptions options = parse_options(a, operation.input());
   options.batch_axes = operation.input().batch_axes;
   const Shape shape = operation.input().shape();
   operation.settings = {
@@ -105,6 +115,13 @@ int run_costmap(const CostmapArguments& a) {
   if (a.common.plan) return operation.print_plan();
 
   const Arranged map = operation.read();
+  if (options.occupied.rule == grid::Sites::Rule::nonzero)
+    operation.warn_of_nan(map.view, "--occupied '!=0' --unknown '==nan' has them unknown");
+  if (a.occupied.empty() && map.view.dtype() == DType::uint8 &&
+      grid::count_sites(map.view, {grid::Sites::Rule::greater, 1}) == 0)
+    throw InvalidArgument(fmt::format("{} holds nothing above 1, and is no image of a map, which is light where it is "
+                                      "free; --occupied nonzero is for masks",
+                                      input_name(a.common.input.path)));
   operation.begin("computing");
   options.execution = operation.execution();
   Array cost(DType::uint8, shape), nearest;

@@ -278,6 +278,8 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   if (!arguments.channel.empty()) pick_channel(arguments.channel, input);
   if (!arguments.ndim.empty()) split_axes(arguments.ndim, input.info);
   order_axes(input);
+  if (print_resolution && input.spacing().empty())
+    throw IoError(fmt::format("{} states no resolution; give the spacing in numbers", input_name(input.path)));
   return input;
 }
 

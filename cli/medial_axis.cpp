@@ -31,7 +31,9 @@ Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 apps::MedialAxisOptions options_of(const MedialAxisArguments& a) {
   apps::MedialAxisOptions options;
   options.pruning = parse_pruning(a.pruning);
-  options.gamma = parse_at_least_zero("--gamma", a.gamma);
+  if (!a.gamma.empty() && options.pruning == apps::Pruning::square_root)
+    throw InvalidArgument("--pruning square-root takes no --gamma; leave it out");
+  if (!a.gamma.empty()) options.gamma = parse_at_least_zero("--gamma", a.gamma);
   options.ties = parse_ties(a.ties);
   return options;
 }
@@ -152,7 +154,7 @@ Work declare_medial_axis(CLI::App* verb) {
                    "What two parts of the background must be apart: constant (default), linear or square-root");
   verb->add_option("--gamma", a.gamma,
                    "Constant: more than so far, in the unit of the spacing; linear: than so many times the way to them "
-                   "(default 0)");
+                   "(default 0); square-root takes none");
   verb->add_option("--ties", a.ties, "Of two elements in the middle: both (default), or thin, the first one");
   verb->add_option("--distance", a.distance, "File for the distance to the background");
   verb->add_option("--nearest", a.nearest, "File for the linear index of the nearest background; -1 without");

@@ -11,7 +11,7 @@ namespace fathom::cli {
 /// The command line of `medial-axis`, as text; empty: not given.
 struct MedialAxisArguments : OperationArguments {
   std::string pruning = "constant";
-  std::string gamma = "0";
+  std::string gamma;
   std::string ties = "both";
   std::string distance;
   std::string nearest;

@@ -6,9 +6,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "exit_code.h"
 #include "fathom/io/stream.h"
@@ -30,6 +34,43 @@ void clear_where(const Array& mask, Array& array) {
   const std::size_t size = size_of(array.dtype());
   for (std::int64_t i = 0; i < mask.size(); ++i)
     if (mask.data()[i] != std::byte{0}) std::memset(array.data() + static_cast<std::size_t>(i) * size, 0, size);
+}
+
+/// Whether elements of a type can have a value.
+bool holds(DType dtype, const grid::Sites::Value& value) {
+  return visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_floating_point_v<T>)
+      return !std::isfinite(value.real()) || std::abs(value.real()) <= static_cast<double>(Limits::max());
+    else
+      return std::visit(
+          [](auto number) {
+            if constexpr (std::is_floating_point_v<decltype(number)>) return false;  // not whole, or beyond 64 bits
+            else return std::cmp_greater_equal(number, +Limits::min()) && std::cmp_less_equal(number, +Limits::max());
+          },
+          value.number);
+  });
+}
+
+/// Indices as a PNG holds them.
+/// @throws InvalidArgument they do not fit 16 bits
+Array in_16_bits(const AnyConstView& indices, const std::string& path) {
+  using Rule = grid::Sites::Rule;
+  const std::int64_t beyond =
+      grid::count_sites(indices, {Rule::less, 0}) + grid::count_sites(indices, {Rule::greater, 65535});
+  if (beyond > 0)
+    throw InvalidArgument(fmt::format("{}: a PNG holds indices from 0 to 65535, and {} are others; use .npy, .tif or "
+                                      ".nii",
+                                      shown(path), beyond));
+  const Array dense = dense_copy(indices);
+  Array result(DType::uint16, dense.shape());
+  visit_dtype(dense.dtype(), [&](auto tag) {
+    const auto* from = dense.as<typename decltype(tag)::type>().data();
+    std::transform(from, from + dense.size(), result.as<std::uint16_t>().data(),
+                   [](auto index) { return static_cast<std::uint16_t>(index); });
+  });
+  return result;
 }
 
 void check_arguments(const OperationArguments& a) {
@@ -101,7 +142,11 @@ Operation::Operation(const char* verb, const OperationArguments& a, io::Colours 
   expand("--spacing", spacing_, input_.space());
   meaning_ = meaning_of_results(input_, spacing_, !a.spacing.empty(), warnings_);
   no_data_ = a.no_data.empty() ? input_.info.meaning.no_data : a.no_data == "none" ? "" : a.no_data;
-  if (!no_data_.empty()) parse_no_data(no_data_);
+  if (no_data_.empty()) return;
+  const grid::Sites::Value value = parse_no_data(no_data_).value;
+  if (!a.no_data.empty() && !holds(input_.info.dtype, value))
+    throw InvalidArgument(fmt::format("--no-data {}: {} holds {}, which has no such value", no_data_,
+                                      input_name(input_.path), fathom::name_of(input_.info.dtype)));
 }
 
 void Operation::refuse_colours() const {
@@ -221,8 +266,18 @@ Arranged Operation::read() {
   return image;
 }
 
+void Operation::warn_of_nan(const AnyConstView& array, const char* otherwise) const {
+  if (array.dtype() != DType::float32 && array.dtype() != DType::float64) return;
+  const std::int64_t count =
+      grid::count_sites(array, {grid::Sites::Rule::equal, std::numeric_limits<double>::quiet_NaN()});
+  if (count > 0)
+    warn(fmt::format("{} holds {} NaN, counted as not 0; {}", input_name(input_.path), count, otherwise));
+}
+
 Arranged Operation::read_object() {
   Arranged image = read();
+  if (arguments_.threshold.empty() && arguments_.no_data != "none" && no_data_ != "nan")
+    warn_of_nan(image.view, "--no-data nan leaves them out");
   if (arguments_.threshold.empty() && no_data_.empty()) return image;
   Array object;
   if (arguments_.threshold.empty()) object = dense_copy(image.view);
@@ -259,7 +314,12 @@ void Operation::write(const std::vector<AnyConstView>& arrays, const std::functi
         meaning.no_data = no_data_;
         meaning.palette = input_.info.meaning.palette;
       }
-      const Arranged in_order = arranged(arrays[k], inverse(input_.order));
+      Arranged in_order = arranged(arrays[k], inverse(input_.order));
+      const bool is_index = output.dtype == DType::int32 || output.dtype == DType::int64;
+      if (is_index && output.format == io::Format::png) {
+        in_order.data = in_16_bits(in_order.view, output.path);
+        in_order.view = std::as_const(in_order.data).view();
+      }
       const io::WriteReport written = io::write(files.add(output.path), in_order.view, meaning, options);
       if (written.scaled)
         output.detail += fmt::format("; stored = round((value - {:.9g}) * {:.9g})", written.offset, written.scale);

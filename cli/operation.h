@@ -119,6 +119,8 @@ class Operation {
   Arranged read();
   /// The object's elements are not 0 in it, and without a threshold keep their values; those that hold no data are 0.
   Arranged read_object();
+  /// Where all but 0 counts: a warning of NaN, which does, too. @param otherwise  what to do against it
+  void warn_of_nan(const AnyConstView& array, const char* otherwise) const;
   /// The parts of the work that the bar shows; the first one ends reading, as times go.
   void begin(const char* part);
 

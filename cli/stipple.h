@@ -15,7 +15,7 @@ struct StippleArguments {
   std::string seed = "0";
   std::string iterations = "100";
   std::string gamma = "1";
-  std::string supersample = "0";
+  std::string supersample;
   std::string dot_size = "1";
   std::string zoom = "2";
   std::string ink;

@@ -53,7 +53,7 @@ struct Summary {
   double mean = 0, deviation = 0, largest = 0;
 };
 
-/// Of what is not 0 thick.
+/// Of what is not 0 thick; without background the thickness is infinite, which has no deviation.
 Summary summary_of(const Distribution& distribution) {
   double count = 0, sum = 0, squares = 0;
   for (const auto& [thickness, elements] : distribution) {
@@ -63,6 +63,7 @@ Summary summary_of(const Distribution& distribution) {
   }
   if (count == 0) return {};
   const double mean = sum / count;
+  if (std::isinf(mean)) return {mean, 0, mean};
   for (const auto& [thickness, elements] : distribution)
     if (thickness > 0) squares += (thickness - mean) * (thickness - mean) * static_cast<double>(elements);
   return {mean, std::sqrt(squares / count), distribution.begin()->first};
@@ -118,6 +119,8 @@ Arranged read_inlets(const ThicknessArguments& a, const Shape& shape, int batch_
 }  // namespace
 
 int run_thickness(const ThicknessArguments& a) {
+  if (!a.distribution.empty() && a.distribution != "-" && !a.distribution.ends_with(".csv"))
+    throw InvalidArgument(fmt::format("--distribution takes the name of a .csv file, not '{}'", a.distribution));
   Operation operation("thickness", a, colours_of(a));
   const Input& input = operation.input();
   const Shape shape = input.shape();
@@ -167,12 +170,14 @@ int run_thickness(const ThicknessArguments& a) {
   return operation.print(
       report,
       {{"object", object},
-       {"mean", summary.mean},
-       {"standard_deviation", summary.deviation},
-       {"largest", summary.largest},
+       {"mean", json_number(summary.mean)},
+       {"standard_deviation", std::isinf(summary.mean) ? Json(nullptr) : Json(summary.deviation)},
+       {"largest", json_number(summary.largest)},
        {"values", distribution.size()}},
-      fmt::format("thickness of {} elements: mean {:.6g}, standard deviation {:.6g}, largest {:.6g}\n", object,
-                  summary.mean, summary.deviation, summary.largest));
+      std::isinf(summary.mean)
+          ? fmt::format("thickness of {} elements: infinite, for there is no background\n", object)
+          : fmt::format("thickness of {} elements: mean {:.6g}, standard deviation {:.6g}, largest {:.6g}\n", object,
+                        summary.mean, summary.deviation, summary.largest));
 }
 
 Work declare_thickness(CLI::App* verb) {
@@ -183,7 +188,8 @@ Work declare_thickness(CLI::App* verb) {
   declare_threshold(verb, a);
   verb->add_option("--dtype", a.dtype, "float32 (default) or float64");
   verb->add_option("--inlets", a.inlets,
-                   "Porosimetry: balls come from there: faces, or a file of the input's shape that is not 0 there");
+                   "Porosimetry: balls come from there, from element to element across faces: faces, or a file of the "
+                   "input's shape that is not 0 there");
   verb->add_option("--distribution", a.distribution, "CSV file for how much is how thick");
   declare_preview(verb, "the thickness", a);
   declare_work(verb, a);

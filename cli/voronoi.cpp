@@ -115,9 +115,8 @@ Input probe_weights(const VoronoiArguments& a, const Shape& shape) {
 
 void add_table(const char* option, const std::string& path, const char* content, Operation& operation) {
   if (path.empty()) return;
-  if (path == "-")
-    throw InvalidArgument(fmt::format("{} takes the name of a .csv or .npy file, not standard output", option));
-  io::check_table(path, 1, io::TableFormat::automatic);
+  if (path == "-" || io::check_table(path, 1, io::TableFormat::automatic) == io::TableFormat::ply)
+    throw InvalidArgument(fmt::format("{} takes the name of a .csv or .npy file, not '{}'", option, path));
   operation.add({option, path, content, DType::float64, {0}, false});
 }
 
@@ -166,6 +165,8 @@ int run_voronoi(const VoronoiArguments& a) {
   if (a.common.plan) return operation.print_plan();
 
   const Arranged sites = operation.read();
+  if (options.sites.rule == grid::Sites::Rule::nonzero)
+    operation.warn_of_nan(sites.view, "--sites '>0' leaves them out");
   Arranged weights;
   if (weighed) weights = read_elements(*weighed);
   operation.begin("computing");

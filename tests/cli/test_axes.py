@@ -106,6 +106,32 @@ def test_threshold_and_picture(bar):
     assert Image.open(bar.directory / "thick.png").size[0] > 300
 
 
+def test_thickness_without_background(fathom):
+    np.save(fathom.directory / "full.npy", np.ones((3, 4)))
+    assert fathom.ok("thickness", "full.npy", "-o", "t.npy").splitlines()[1] == (
+        "thickness of 12 elements: infinite, for there is no background")
+    found = json.loads(fathom.ok("thickness", "full.npy", "-o", "t.npy", "--json"))
+    assert (found["mean"], found["standard_deviation"], found["largest"]) == ("inf", None, "inf")
+
+
+def test_nan_is_of_the_object_and_said(bar):
+    holed = BAR.astype(np.float32)
+    holed[3, 5:7] = np.nan
+    np.save(bar.directory / "holed.npy", holed)
+    expected = bar.ok("medial-axis", "bar.npy", "-o", "a.npy")
+    done = bar("medial-axis", "holed.npy", "-o", "a.npy")
+    assert done.text == expected
+    assert done.err.decode() == (
+        "fathom: warning: holed.npy holds 2 NaN, counted as not 0; --no-data nan leaves them out\n")
+    assert bar.ok("medial-axis", "holed.npy", "-o", "a.npy", "--no-data", "none") == expected
+    assert bar.ok("medial-axis", "holed.npy", "-o", "a.npy", "--no-data", "nan").endswith("of 48 elements\n")
+
+
+def test_spacing_for_printing_must_be_stated(bar):
+    assert bar.refuses(3, "medial-axis", "bar.npy", "-o", "a.npy", "--spacing", "print") == (
+        "bar.npy states no resolution; give the spacing in numbers")
+
+
 def test_plan(bar):
     before = bar.files()
     text = bar.ok("medial-axis", "bar.npy", "-o", "axis.npy", "--gamma", "2.5", "--threads", "1", "--plan")
@@ -126,6 +152,12 @@ def test_plan(bar):
                                      "--witness FILE or --balls FILE"),
         (["medial-axis", "bar.npy", "-o", "a.npy", "--pruning", "cubic"],
          "--pruning takes constant, linear or square-root, not 'cubic'"),
+        (["medial-axis", "bar.npy", "-o", "a.npy", "--pruning", "square-root", "--gamma", "2"],
+         "--pruning square-root takes no --gamma; leave it out"),
+        (["medial-axis", "bar.npy", "-o", "a.npy", "--no-data", "256"],
+         "--no-data 256: bar.npy holds uint8, which has no such value"),
+        (["thickness", "bar.npy", "-o", "t.npy", "--distribution", "d.npy"],
+         "--distribution takes the name of a .csv file, not 'd.npy'"),
         (["medial-axis", "bar.npy", "-o", "a.npy", "--ties", "none"], "--ties takes both or thin, not 'none'"),
         (["medial-axis", "bar.npy", "-o", "a.npy", "--backend", "cuda"],
          "the medial axis has no CUDA backend; use auto or cpu"),

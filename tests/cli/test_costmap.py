@@ -11,8 +11,9 @@ from scipy import ndimage
 def costs(occupied, unknown, resolution, inscribed, inflation, scaling):
     metres = ndimage.distance_transform_edt(~occupied) * resolution
     result = (252 * np.exp(-scaling * (metres - inscribed))).astype(int)
-    result[metres > inflation] = 0
-    result[metres <= inscribed] = 253
+    room = 1 + 2**-50  # six cells of 0.05 m are within 0.3 m
+    result[metres > inflation * room] = 0
+    result[metres <= inscribed * room] = 253
     result[occupied] = 254
     result[unknown] = 255
     return result
@@ -57,6 +58,20 @@ def test_other_rules_and_a_chart(world):
     assert found["settings"]["occupied"] == "==205" and found["settings"]["unknown"] == "none"
     assert Image.open(world.directory / "chart.png").format == "PNG"
     assert (np.load(world.directory / "out.npy") != 255).all()
+
+
+def test_what_uint8_means_must_be_clear(world):
+    walls = (world.cells == 0).astype(np.uint8)
+    np.save(world.directory / "walls.npy", walls)
+    Image.fromarray(walls).save(world.directory / "walls.png")
+    assert world.refuses(2, "costmap", "walls.npy", "-o", "o.npy") == (
+        "walls.npy holds uint8, and is no image of a map; --occupied '>=254' is for costmaps, '<=89' for maps, nonzero "
+        "for masks")
+    assert world.refuses(2, "costmap", "walls.png", "-o", "o.npy") == (
+        "walls.png holds nothing above 1, and is no image of a map, which is light where it is free; --occupied nonzero "
+        "is for masks")
+    for name in ("walls.npy", "walls.png"):
+        assert "121 of 5400" in world.ok("costmap", name, "-o", "o.npy", "--occupied", "nonzero")
 
 
 @pytest.mark.parametrize("options, message", [

@@ -144,6 +144,30 @@ def test_fill(scene):
     assert load(scene, "g.npy").tolist() == [[5, 5, -1, 9, 9]]
 
 
+def test_fill_takes_nan_and_the_value_for_gaps(scene):
+    heights = np.array([[5, np.nan, -9999, -9999, np.nan, 9, 7]])
+    np.save(scene.directory / "h.npy", heights)
+    assert scene.ok("fill", "h.npy", "-o", "f.npy", "--no-data", "-9999").endswith("4 of 4 gaps filled\n")
+    assert load(scene, "f.npy").tolist() == [[5, 5, 5, 9, 9, 9, 7]]
+    assert scene.ok("fill", "h.npy", "-o", "f.npy", "--no-data", "-9999", "--max-distance", "1").endswith(
+        "2 of 4 gaps filled\n")
+    assert load(scene, "f.npy").tolist() == [[5, 5, -9999, -9999, 9, 9, 7]]
+
+
+def test_charts(scene):
+    for arguments in (["morphology", "closing", "m.png", "--radius", "2"], ["fill", "m.png", "--no-data", "0"],
+                      ["morphology", "gradient", "l.png", "--radius", "2", "--labels"], ["expand", "l.png"]):
+        assert scene.ok(*arguments, "--preview", "chart.png") == "chart.png: chart\n"
+        assert Image.open(scene.directory / "chart.png").size[0] > 300
+        (scene.directory / "chart.png").unlink()
+
+
+def test_nothing_of_an_empty_map(scene):
+    np.save(scene.directory / "e.npy", np.zeros((0, 4), np.float32))
+    scene.ok("expand", "e.npy", "-o", "r.npy", "--distance", "d.npy", "--direction", "w.npy", "--quiet")
+    assert scene.ok("fill", "e.npy", "-o", "r.npy") == "r.npy: values, float32, 0 × 4, 0 of 0 gaps filled\n"
+
+
 @pytest.mark.parametrize("arguments, message", [
     (["morphology", "blur", "m.png", "-o", "o.png", "--radius", "1"],
      "OP takes erosion, dilation, opening, closing, gradient, white-top-hat, black-top-hat, remove-thin or fill-thin, not "
@@ -167,6 +191,9 @@ def test_fill(scene):
     (["expand", "l.png"], "no output was asked for; give -o FILE or --distance FILE or --direction FILE"),
     (["expand", "l.png", "-o", "o.png", "--distance", "o.png"],
      "-o and --distance name the same file 'o.png'; give each its own"),
+    (["fill", "l.png", "-o", "o.png", "--no-data", "none"],
+     "--no-data none takes all elements for values, and leaves nothing to fill; leave it out"),
+    (["fill", "l.png", "-o", "o.png", "--no-data", "0.5"], "--no-data 0.5: l.png holds uint8, which has no such value"),
     (["fill", "l.png", "-o", "o.png"], "l.png holds uint8, which has no NaN, and states no no-data value; --no-data gives one"),
 ])
 def test_refuses(scene, arguments, message):

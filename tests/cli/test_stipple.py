@@ -41,6 +41,11 @@ def test_the_seed_says_which(photo):
     assert files[0] == files[1] != files[2]
 
 
+def test_all_seeds_of_64_bits(photo):
+    found = json.loads(photo.ok("stipple", "photo.png", "-o", "a.csv", "--dots", 9, "--seed", 2**64 - 1, "--json"))
+    assert found["settings"]["seed"] == 2**64 - 1
+
+
 def test_svg_and_npy_have_the_dots_of_the_table(photo):
     for name in ("dots.csv", "dots.svg", "dots.npy"):
         photo.ok("stipple", "photo.png", "-o", name, "--dots", 30, "--dot-size", 0.5, "--quiet")
@@ -99,6 +104,8 @@ def test_json_and_plan(photo):
     (["-o", "dots.jpg"], "-o takes a name ending in .svg, .png, .csv or .npy, not 'dots.jpg'"),
     ([], "no output was asked for; give -o FILE.svg, .png, .csv or .npy"),
     (["-o", "d.svg", "--dots", "0"], "--dots takes a whole number from 1 to 2147483647, not '0'"),
+    (["-o", "d.svg", "--supersample", "0"], "--supersample takes a whole number from 1 to 16, not '0'"),
+    (["-o", "d.svg", "--seed", "-1"], "--seed takes a whole number from 0 to 2^64 - 1, not '-1'"),
     (["-o", "d.svg", "--gamma", "0"], "--gamma takes a number above 0, not '0'"),
     (["-o", "d.svg", "--ink", "red"], "--ink takes a colour such as #1c2b33, not 'red'"),
     (["-o", "d.png", "--zoom", "1000"],
@@ -115,7 +122,7 @@ def test_refuses_what_leaves_nothing_to_draw(fathom):
     np.save(fathom.directory / "white.npy", np.ones((4, 4), np.float32))
     np.save(fathom.directory / "volume.npy", np.zeros((4, 4, 4), np.float32))
     assert fathom.refuses(2, "stipple", "white.npy", "-o", "d.svg") == (
-        "the image is white all over, and leaves nothing to draw"
+        "no pixel has as much as 1/65535 of ink: the image is white all over, or nearly, or gamma is too large"
     )
     assert fathom.refuses(2, "stipple", "volume.npy", "-o", "d.svg") == (
         "volume.npy has the shape 4 × 4 × 4; stippling takes one image of height and width"

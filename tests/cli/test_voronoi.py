@@ -62,11 +62,29 @@ def test_no_site(fathom):
     assert (np.load(fathom.directory / "r.npy") == -1).all()
 
 
+def test_numbers_of_regions_stay_in_a_png(seeds):
+    assert "stored" not in seeds.ok("voronoi", "seeds.png", "-o", "r.png")
+    seeds.ok("voronoi", "seeds.png", "-o", "r.npy", "--quiet")
+    np.testing.assert_array_equal(np.array(Image.open(seeds.directory / "r.png")), np.load(seeds.directory / "r.npy"))
+    np.save(seeds.directory / "none.npy", np.zeros((3, 4)))
+    assert seeds.refuses(2, "voronoi", "none.npy", "-o", "none.png") == (
+        "none.png: a PNG holds indices from 0 to 65535, and 12 are others; use .npy, .tif or .nii")
+
+
+def test_nan_is_a_site_and_said(fathom):
+    np.save(fathom.directory / "s.npy", np.array([[1, 0, np.nan]]))
+    done = fathom("voronoi", "s.npy", "-o", "r.npy")
+    assert done.text == "r.npy: regions, int32, 1 × 3, 2 sites\n"
+    assert done.err.decode() == "fathom: warning: s.npy holds 1 NaN, counted as not 0; --sites '>0' leaves them out\n"
+    assert fathom.ok("voronoi", "s.npy", "-o", "r.npy", "--sites", ">0") == "r.npy: regions, int32, 1 × 3, 1 sites\n"
+
+
 @pytest.mark.parametrize("options, message", [
     (["-o", "r.npy", "--sites", "labels"],
      "the regions of sites cannot be those of labels; give another rule, such as nonzero"),
     (["-o", "r.npy", "--table", "t.txt"], None),
-    (["-o", "r.npy", "--table", "-"], "--table takes the name of a .csv or .npy file, not standard output"),
+    (["-o", "r.npy", "--table", "-"], "--table takes the name of a .csv or .npy file, not '-'"),
+    (["-o", "r.npy", "--edges", "t.ply"], "--edges takes the name of a .csv or .npy file, not 't.ply'"),
     (["-o", "r.npy", "--weights", "small.npy"],
      "--weights small.npy has the shape 2 × 2; it must be that of the sites, 30 × 40"),
     (["-o", "r.npy", "--backend", "cuda"], "voronoi has no CUDA backend; use auto or cpu"),
