@@ -15,6 +15,7 @@
 #include <variant>
 
 #include "exit_code.h"
+#include "fathom/io/points.h"
 #include "fathom/io/stream.h"
 #include "memory.h"
 #include "options.h"
@@ -153,6 +154,19 @@ void Operation::refuse_colours() const {
   if (input_.info.meaning.colours > 0)
     throw InvalidArgument(fmt::format("{} holds colours, which are no values to carry; --channel takes one channel",
                                       input_name(input_.path)));
+}
+
+void Operation::refuse_batch(const char* what) const {
+  if (input_.batch_axes > 0)
+    throw InvalidArgument(fmt::format("{} holds arrays along {}; {}, which --channel or --ndim takes",
+                                      input_name(input_.path), input_.batch_names(), what));
+}
+
+void Operation::add_table(const char* option, const std::string& path, const char* content) {
+  using io::TableFormat;
+  if (path == "-" || (!path.empty() && io::check_table(path, 1, TableFormat::automatic) == TableFormat::ply))
+    throw InvalidArgument(fmt::format("{} takes the name of a .csv or .npy file, not '{}'", option, path));
+  add({option, path, content, DType::float64, {0}, false});
 }
 
 void Operation::add(Output output) {

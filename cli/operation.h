@@ -93,6 +93,8 @@ class Operation {
   }
   /// For values that are no colours. @throws InvalidArgument the file holds colours
   void refuse_colours() const;
+  /// @param what  the verb's reason: "regions are of one" @throws InvalidArgument the file holds several arrays
+  void refuse_batch(const char* what) const;
   /// The value of elements that hold nothing, as text; empty: all do.
   const std::string& no_data() const { return no_data_; }
   /// The rule of these elements; there must be a value for them.
@@ -102,6 +104,8 @@ class Operation {
   /// --compress.
   /// @throws InvalidArgument, IoError
   void add(Output output);
+  /// A table that the verb writes itself. @throws InvalidArgument not the name of a .csv or .npy file
+  void add_table(const char* option, const std::string& path, const char* content);
   /// As planned; the detail may be filled in.
   Output& output(std::size_t k) { return outputs_[k]; }
   /// What the verb was told, for reports: name and text or number, in the order shown.

@@ -241,6 +241,12 @@ std::int64_t parse_count(std::string_view option, std::string_view text, std::in
   return *value;
 }
 
+std::uint64_t parse_seed(std::string_view text) {
+  const auto seed = number<std::uint64_t>(text);
+  if (!seed) throw InvalidArgument(fmt::format("--seed takes a whole number from 0 to 2^64 - 1, not '{}'", text));
+  return *seed;
+}
+
 Shape parse_size(std::string_view text) {
   constexpr std::int64_t kMost = 32768;
   const std::size_t cross = text.find('x');

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +57,9 @@ std::vector<double> parse_numbers(std::string_view option, std::string_view text
 
 /// A whole number in [least, most].
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most);
+
+/// A whole number of 64 bits.
+std::uint64_t parse_seed(std::string_view text);
 
 /// "640x480": width, then height. @return height, width
 Shape parse_size(std::string_view text);

@@ -54,9 +54,7 @@ apps::StippleOptions parse_options(const StippleArguments& a) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   apps::StippleOptions options;
   options.dots = parse_count("--dots", a.dots, 1, kMost);
-  const auto seed = number<std::uint64_t>(a.seed);
-  if (!seed) throw InvalidArgument(fmt::format("--seed takes a whole number from 0 to 2^64 - 1, not '{}'", a.seed));
-  options.seed = *seed;
+  options.seed = parse_seed(a.seed);
   options.iterations = static_cast<int>(parse_count("--iterations", a.iterations, 0, kMost));
   options.gamma = parse_positive("--gamma", a.gamma);
   if (!a.supersample.empty())

@@ -4,6 +4,7 @@
 #include "costmap.h"
 #include "distance.h"
 #include "info.h"
+#include "lloyd.h"
 #include "manual.h"
 #include "medial_axis.h"
 #include "mesh.h"
@@ -27,6 +28,7 @@ constexpr Verb kVerbs[] = {
     {"mesh", "Distance field of a triangle mesh: dense or a narrow band, signed", declare_mesh},
     {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
     {"voronoi", "Regions of sites: areas, weighted centroids, and which touch", declare_voronoi},
+    {"lloyd", "Sites moved to the weighted centroids of their regions", declare_lloyd},
     {"stipple", "Picture of dots that follow the tone of a photo", declare_stipple},
     {"costmap", "What it costs a robot to be in each cell of a map, by the distance to obstacles", declare_costmap},
     {"sdf", "Texture of signed distance from an image, for shaders", declare_sdf},

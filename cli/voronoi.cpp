@@ -113,13 +113,6 @@ Input probe_weights(const VoronoiArguments& a, const Shape& shape) {
   return weights;
 }
 
-void add_table(const char* option, const std::string& path, const char* content, Operation& operation) {
-  if (path.empty()) return;
-  if (path == "-" || io::check_table(path, 1, io::TableFormat::automatic) == io::TableFormat::ply)
-    throw InvalidArgument(fmt::format("{} takes the name of a .csv or .npy file, not '{}'", option, path));
-  operation.add({option, path, content, DType::float64, {0}, false});
-}
-
 }  // namespace
 
 Work declare_voronoi(CLI::App* verb) {
@@ -144,9 +137,7 @@ int run_voronoi(const VoronoiArguments& a) {
   options.sites = parse_sites(a.sites);
   Operation operation("voronoi", a.common, colours_for(options.sites));
   options.sites.value = compared_in(operation.input().info, options.sites.value);
-  if (operation.input().batch_axes > 0)
-    throw InvalidArgument(fmt::format("{} holds arrays along {}; regions are of one, which --channel or --ndim takes",
-                                      input_name(a.common.input.path), operation.input().batch_names()));
+  operation.refuse_batch("regions are of one");
   const Shape shape = operation.input().shape();
   std::optional<Input> weighed;
   if (!a.weights.empty()) weighed = probe_weights(a, shape);
@@ -155,8 +146,8 @@ int run_voronoi(const VoronoiArguments& a) {
   operation.settings = {{"sites", to_text(options.sites)}};
   if (weighed) operation.settings["weights"] = a.weights;
   operation.add({"-o", a.common.output, "regions", DType::int32, shape});
-  add_table("--table", a.table, "sites", operation);
-  add_table("--edges", a.edges, "edges", operation);
+  if (!a.table.empty()) operation.add_table("--table", a.table, "sites");
+  if (!a.edges.empty()) operation.add_table("--edges", a.edges, "edges");
   options.execution = operation.execution();
   const std::size_t scratch = apps::voronoi_scratch_bytes(operation.unread(), options, 0);
   const auto elements = static_cast<std::size_t>(element_count(shape));

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-VERBS = ["distance", "query", "mesh", "render", "voronoi", "stipple", "costmap", "sdf", "stream", "morphology", "expand", "fill",
-         "medial-axis", "thickness", "info", "compare", "help", "man", "completion"]
+VERBS = ["distance", "query", "mesh", "render", "voronoi", "lloyd", "stipple", "costmap", "sdf", "stream", "morphology", "expand",
+         "fill", "medial-axis", "thickness", "info", "compare", "help", "man", "completion"]
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])

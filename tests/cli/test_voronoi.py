@@ -1,4 +1,4 @@
-"""fathom voronoi: regions, tables of sites and edges; what it refuses."""
+"""fathom voronoi and lloyd: regions, tables of sites and edges, moved sites; what they refuse."""
 
 import json
 
@@ -77,6 +77,40 @@ def test_nan_is_a_site_and_said(fathom):
     assert done.text == "r.npy: regions, int32, 1 × 3, 2 sites\n"
     assert done.err.decode() == "fathom: warning: s.npy holds 1 NaN, counted as not 0; --sites '>0' leaves them out\n"
     assert fathom.ok("voronoi", "s.npy", "-o", "r.npy", "--sites", ">0") == "r.npy: regions, int32, 1 × 3, 1 sites\n"
+
+
+def test_lloyd(fathom):
+    weights = np.random.default_rng(3).integers(0, 9, (30, 50))
+    np.save(fathom.directory / "w.npy", weights)
+    (fathom.directory / "p.csv").write_text("name,x,y\na,4,5\nb,20,25\nc,40,6\n")
+    y, x = np.indices(weights.shape)
+    nearest = np.argmin([(y - 5) ** 2 + (x - 4) ** 2, (y - 25) ** 2 + (x - 20) ** 2, (y - 6) ** 2 + (x - 40) ** 2], axis=0)
+    expected = [np.average(at, weights=weights * (nearest == site)) for site in range(3) for at in (x, y)]
+    assert fathom.ok("lloyd", "w.npy", "--points", "p.csv", "-o", "m.csv", "--iterations", 1) == (
+        "m.csv: sites, 3 after 1 iteration\n")
+    np.testing.assert_allclose(table(fathom, "m.csv")[["x", "y"]].tolist(), np.reshape(expected, (3, 2)))
+    fathom.ok("lloyd", "w.npy", "--points", "p.csv", "-o", "m.npy", "--iterations", 1, "--on-elements", "--quiet")
+    assert np.load(fathom.directory / "m.npy").tolist() == [tuple(at) for at in np.round(expected).reshape(3, 2)]
+    found = json.loads(fathom.ok("lloyd", "w.npy", "--points", "p.csv", "-o", "m.csv", "--supersample", 2, "--tolerance", 0.1,
+                                 "--json"))
+    assert found["sites"] == 3 and found["at_rest"] and found["iterations"] > 1
+
+
+@pytest.mark.parametrize("options, message", [
+    (["w.npy", "--points", "p.csv"], "no output was asked for; give -o FILE"),
+    (["w.npy", "--points", "p.csv", "-o", "m.ply"], "-o takes the name of a .csv or .npy file, not 'm.ply'"),
+    (["w.npy", "--points", "p.csv", "-o", "m.csv", "--supersample", "0"],
+     "--supersample takes a whole number from 1 to 16, not '0'"),
+    (["v.npy", "--points", "p.csv", "-o", "m.csv"],
+     "p.csv has points with 2 coordinates; the weights have 3 axes"),
+    (["w.npy", "--points", "p.csv", "-o", "m.csv", "--on-elements"],
+     "site 1 has the coordinate 0.5; sites on elements have whole numbers"),
+])
+def test_lloyd_refuses(fathom, options, message):
+    np.save(fathom.directory / "w.npy", np.ones((3, 4)))
+    np.save(fathom.directory / "v.npy", np.ones((3, 4, 2)))
+    (fathom.directory / "p.csv").write_text("x,y\n1,2\n0.5,1\n")
+    assert fathom.refuses(2, "lloyd", *options) == message
 
 
 @pytest.mark.parametrize("options, message", [
