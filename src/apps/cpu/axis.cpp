@@ -61,11 +61,10 @@ struct Division {
 /// @throws InvalidArgument an index of the row is not one of the image's
 template <class Index>
 void check_row(const AxisProblem& p, const Index* row) {
-  const auto elements = static_cast<std::uint64_t>(p.lattice.size());
-  bool any = false;
-  for (std::int64_t x = 0; x < p.lattice.extent[2]; ++x)
-    any |= static_cast<std::uint64_t>(static_cast<std::int64_t>(row[x])) >= elements;
-  if (any) check_indices<Index>(p.nearest, p.lattice, 0, p.lattice.size() - 1);
+  using Unsigned = std::make_unsigned_t<Index>;  // what is negative is larger than all indices
+  Unsigned most = 0;
+  for (std::int64_t x = 0; x < p.lattice.extent[2]; ++x) most = std::max(most, static_cast<Unsigned>(row[x]));
+  if (most >= static_cast<Unsigned>(p.lattice.size())) check_indices<Index>(p.nearest, p.lattice, 0, p.lattice.size() - 1);
 }
 
 template <int kAxes, class Index, class Number>
