@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
-#include "input.h"
 #include "options.h"
 
 namespace fathom::cli {
@@ -33,6 +34,23 @@ std::optional<T> number_of(const std::string& text) {
     return number<T>(text);
   }
   return std::nullopt;
+}
+
+/// Whether elements of a type can have a value.
+bool holds(DType dtype, const grid::Sites::Value& value) {
+  return visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_floating_point_v<T>)
+      return !std::isfinite(value.real()) || std::abs(value.real()) <= static_cast<double>(Limits::max());
+    else
+      return std::visit(
+          [](auto number) {
+            if constexpr (std::is_floating_point_v<decltype(number)>) return false;  // not whole, or beyond 64 bits
+            else return std::cmp_greater_equal(number, +Limits::min()) && std::cmp_less_equal(number, +Limits::max());
+          },
+          value.number);
+  });
 }
 
 /// The part of a mask of the input that results cover.
@@ -98,6 +116,12 @@ std::int64_t count_sites_beside(const AnyConstView& input, const grid::Sites& ga
   std::int64_t count = 0;
   for (std::size_t i = 0; i < are_sites.bytes(); ++i) count += bytes_of(are_sites)[i] && !bytes_of(are_gaps)[i];
   return count;
+}
+
+void check_no_data(const Input& input, const std::string& value) {
+  if (!value.empty() && !holds(input.info.dtype, parse_no_data(value).value))
+    throw InvalidArgument(fmt::format("--no-data {}: {} holds {}, which has no such value", value,
+                                      input_name(input.path), fathom::name_of(input.info.dtype)));
 }
 
 void check_holds(DType dtype, const std::string& value) {

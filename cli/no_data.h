@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fathom/grid/distance.h"
+#include "input.h"
 #include "statistics.h"
 
 namespace fathom::cli {
@@ -18,6 +19,10 @@ grid::DistanceReport transform_with_gaps(const AnyConstView& input, const Array&
 
 /// Sites of the rule among the elements that hold data.
 std::int64_t count_sites_beside(const AnyConstView& input, const grid::Sites& gaps, const grid::Sites& sites);
+
+/// Refuses a value, of --no-data, that elements of the input cannot have; empty: none.
+/// @throws InvalidArgument
+void check_no_data(const Input& input, const std::string& value);
 
 /// @throws InvalidArgument the type does not hold the value
 void check_holds(DType dtype, const std::string& value);

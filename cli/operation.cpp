@@ -6,18 +6,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "exit_code.h"
 #include "fathom/io/points.h"
 #include "fathom/io/stream.h"
 #include "memory.h"
+#include "no_data.h"
 #include "options.h"
 #include "warnings.h"
 
@@ -35,23 +33,6 @@ void clear_where(const Array& mask, Array& array) {
   const std::size_t size = size_of(array.dtype());
   for (std::int64_t i = 0; i < mask.size(); ++i)
     if (mask.data()[i] != std::byte{0}) std::memset(array.data() + static_cast<std::size_t>(i) * size, 0, size);
-}
-
-/// Whether elements of a type can have a value.
-bool holds(DType dtype, const grid::Sites::Value& value) {
-  return visit_dtype(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    using Limits = std::numeric_limits<T>;
-    if constexpr (std::is_floating_point_v<T>)
-      return !std::isfinite(value.real()) || std::abs(value.real()) <= static_cast<double>(Limits::max());
-    else
-      return std::visit(
-          [](auto number) {
-            if constexpr (std::is_floating_point_v<decltype(number)>) return false;  // not whole, or beyond 64 bits
-            else return std::cmp_greater_equal(number, +Limits::min()) && std::cmp_less_equal(number, +Limits::max());
-          },
-          value.number);
-  });
 }
 
 /// Indices as a PNG holds them.
@@ -143,11 +124,8 @@ Operation::Operation(const char* verb, const OperationArguments& a, io::Colours 
   expand("--spacing", spacing_, input_.space());
   meaning_ = meaning_of_results(input_, spacing_, !a.spacing.empty(), warnings_);
   no_data_ = a.no_data.empty() ? input_.info.meaning.no_data : a.no_data == "none" ? "" : a.no_data;
-  if (no_data_.empty()) return;
-  const grid::Sites::Value value = parse_no_data(no_data_).value;
-  if (!a.no_data.empty() && !holds(input_.info.dtype, value))
-    throw InvalidArgument(fmt::format("--no-data {}: {} holds {}, which has no such value", no_data_,
-                                      input_name(input_.path), fathom::name_of(input_.info.dtype)));
+  if (!no_data_.empty()) parse_no_data(no_data_);
+  if (!a.no_data.empty()) check_no_data(input_, no_data_);
 }
 
 void Operation::refuse_colours() const {

@@ -188,6 +188,7 @@ void plan_no_data(const DistanceArguments& arguments, Plan& plan) {
   plan.no_data = arguments.no_data.empty() ? plan.input.info.meaning.no_data : arguments.no_data;
   if (plan.no_data == "none") plan.no_data.clear();
   if (!plan.no_data.empty()) parse_no_data(plan.no_data);
+  if (!arguments.no_data.empty()) check_no_data(plan.input, plan.no_data);
   if (arguments.use_input_nodata && plan.no_data.empty())
     throw InvalidArgument(fmt::format("--use-input-nodata: {} states no such value; --no-data gives one",
                                       arguments.input.path));

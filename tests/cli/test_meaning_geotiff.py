@@ -95,7 +95,7 @@ def test_no_data_is_no_site_and_no_index(fathom):
         assert 42113 not in file.pages[0].tags
     assert fathom.refuses(2, "distance", "a.tif", "-o", "o.tif", "--squared", "--spacing", "1", "--no-data", "nan",
                           "--use-input-nodata", "--quiet") == (
-        "--use-input-nodata: uint32 does not hold the no-data value nan; choose another --dtype")
+        "--no-data nan: a.tif holds uint8, which has no such value")
 
 
 def test_spacing_in_place_of_a_georeference(fathom):
