@@ -473,6 +473,17 @@ def morphology_on_device(
     stream: int,
     /,
 ) -> None: ...
+def sdf_on_device(
+    coverage: DeviceArray,
+    rank: int,
+    common: Common,
+    range: float,
+    pad: float,
+    invert: bool,
+    texture: DeviceArray,
+    stream: int,
+    /,
+) -> None: ...
 def voronoi_on_device(
     sites: DeviceArray,
     rank: int,

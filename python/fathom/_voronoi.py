@@ -68,8 +68,8 @@ def voronoi(
     sites : array, shape (…) of 1 to 3 axes
         Nonzero elements are sites. Any kind of array that :func:`distance_transform` takes.
     weights : array, shape of `sites`, optional
-        Weight of each element, where `sites` lies; 1 if not given. Integers from 0 to 65535 are taken as they are; of floats, finite and
-        not negative, the largest is counted as 65535 and the others in proportion, rounded.
+        Weight of each element, where `sites` lies; 1 if not given. Integers from 0 to 65535 are taken as they are; of
+        floats, finite and not negative, the largest is counted as 65535 and the others in proportion, rounded.
     spacing : float or sequence of float, optional
         Decides which site is nearest, and how long boundaries are; 1 if not given.
     covariances, neighbours : bool
@@ -183,7 +183,8 @@ def lloyd(
     weights : array of 1 to 3 axes
         Weight of each element, as for :func:`voronoi`; not all 0.
     sites : array, shape (n, ndim)
-        Positions in indices, where `weights` lies; whole numbers for `on_elements`. At most as many as elements that have a weight.
+        Positions in indices, where `weights` lies; whole numbers for `on_elements`. At most as many as elements that
+        have a weight.
     iterations : int
         How many at most; it ends when all sites are at rest.
     on_elements : bool
