@@ -161,7 +161,7 @@ TEST(Voronoi, TakesStridedViews) {
     }
   const Strides strides{20, 1};
   const apps::VoronoiOptions options;
-  const Voronoi a = apps::voronoi({mask.data() + 4, DType::uint8, shape, strides},
+  const Voronoi a = apps::voronoi(AnyConstView(mask.data() + 4, DType::uint8, shape, strides),
                                   {weights.data() + 8, DType::uint16, shape, strides}, options,
                                   {regions.data() + 16, DType::int32, shape, strides});
   const Voronoi b = apps::voronoi(mask_copy.view(), weights_copy.view(), options, dense.view());
