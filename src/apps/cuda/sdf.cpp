@@ -52,7 +52,7 @@ void fill_texture(const Texels& texels, const Array& sites, const Placing& placi
   const fathom::cuda::DeviceMemory block(Memory(pixels, segments, at_a_time, nullptr).scratch.bytes(), stream);
   const Memory at(pixels, segments, at_a_time, block.data());
   const auto upload = [&](void* to, const void* from, std::size_t bytes) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying an outline");
+    if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying an outline");
   };
   upload(at.shares, texels.shares.data, static_cast<std::size_t>(pixels) * sizeof(float));
   upload(at.segments, texels.segments, static_cast<std::size_t>(segments) * sizeof(Segment));

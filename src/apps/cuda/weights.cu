@@ -1,6 +1,7 @@
-// Weights become integers by the arithmetic of weights.cpp. Work: thread = element; one pass looks at what is given, and
+// Weights become integers by the arithmetic of weights.cpp. Work: thread = some elements; one pass looks at what is given, and
 // finds the largest, a second one writes. Types are told apart in each thread, so that there is one kernel for all of
 // them. Launch: blocks of 256 threads. Cost: O(elements).
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cub/device/device_scan.cuh>
@@ -24,7 +25,14 @@ constexpr unsigned kBlock = 256, kWarp = 32;
 
 unsigned blocks_of(std::int64_t threads) { return static_cast<unsigned>((threads + kBlock - 1) / kBlock); }
 
+/// As many as keep every device busy: totals cost an atomic for each warp.
+unsigned busy_blocks(std::int64_t threads) {
+  constexpr std::int64_t kMost = 8;  // on a multiprocessor
+  return blocks_of(std::min(threads, kMost * fathom::cuda::multiprocessors() * kBlock));
+}
+
 __device__ std::int64_t thread_number() { return std::int64_t{blockIdx.x} * kBlock + threadIdx.x; }
+__device__ std::int64_t thread_count() { return std::int64_t{gridDim.x} * kBlock; }
 
 /// Somebody's array, as one of 3 axes, the last of which is dense.
 struct Given {
@@ -74,7 +82,7 @@ using Bits = unsigned long long;
 
 /// What is known of weights.
 struct Tally {
-  Bits most;  ///< of floats the largest, as bits: those of numbers that are not negative have their order
+  Bits most;  ///< of floats the largest, as bits: those of numbers above 0 have their order
   Bits bad;   ///< how many are of no use
   Bits positive, total;
 };
@@ -86,34 +94,41 @@ __device__ T joined(T value, const Join& join) {
   return value;
 }
 
+__device__ Bits larger(Bits a, Bits b) { return a > b ? a : b; }
+
 __device__ Bits sum(Bits value) {
   return joined(value, [](Bits a, Bits b) { return a + b; });
 }
 
 __global__ void __launch_bounds__(kBlock) look_at_weights(const __grid_constant__ Given given, Tally* tally) {
-  const std::int64_t element = thread_number();
-  double value = element < given.elements ? given.value(element) : 0;
-  const bool is_good = value >= 0 && value < HUGE_VAL && (given.real || value <= kMostWeight);
-  if (!is_good) value = 0;
-  const Bits bad = sum(!is_good);
-  const Bits most = joined(static_cast<Bits>(__double_as_longlong(value)), [](Bits a, Bits b) { return a > b ? a : b; });
+  Bits bad = 0, most = 0;
+  for (std::int64_t element = thread_number(); element < given.elements; element += thread_count()) {
+    const double value = given.value(element);
+    const bool is_good = value >= 0 && value < HUGE_VAL && (given.real || value <= kMostWeight);
+    bad += !is_good;
+    if (is_good && value > 0) most = larger(most, static_cast<Bits>(__double_as_longlong(value)));
+  }
+  bad = sum(bad);
+  most = joined(most, [](Bits a, Bits b) { return larger(a, b); });
   if (lane_id() != 0) return;
   if (bad > 0) atomicAdd(&tally->bad, bad);
-  if (given.real && most > tally->most) atomicMax(&tally->most, most);
+  if (given.real) atomicMax(&tally->most, most);
 }
 
 __global__ void __launch_bounds__(kBlock)
     write_weights(const __grid_constant__ Given given, std::uint16_t* to, Tally* tally) {
-  const std::int64_t element = thread_number();
-  std::uint16_t weight = 0;
-  if (element < given.elements) {
-    const double value = given.value(element), most = __longlong_as_double(static_cast<long long>(tally->most));
-    const double share = value / (most > 0 ? most : 1);
-    weight = static_cast<std::uint16_t>(given.real ? std::floor(share * kMostWeight + 0.5) : value);
+  const double most = __longlong_as_double(static_cast<long long>(tally->most));
+  Bits positive = 0, total = 0;
+  for (std::int64_t element = thread_number(); element < given.elements; element += thread_count()) {
+    const double value = given.value(element), share = value / (most > 0 ? most : 1);
+    const auto weight = static_cast<std::uint16_t>(given.real ? std::floor(share * kMostWeight + 0.5) : value);
     to[element] = weight;
+    positive += weight > 0;
+    total += weight;
   }
-  const Bits positive = sum(weight > 0), total = sum(weight);
-  if (lane_id() != 0 || positive == 0) return;
+  positive = sum(positive);
+  total = sum(total);
+  if (lane_id() != 0) return;
   atomicAdd(&tally->positive, positive);
   atomicAdd(&tally->total, total);
 }
@@ -148,8 +163,9 @@ DeviceWeights::DeviceWeights(const Weights& given, cudaStream_t stream)
       positive_(given.positive),
       total_(given.total),
       scale_(given.scale) {
-  const std::size_t all = bytes(shape_, !given.values.empty());
-  check(cudaMemcpyAsync(memory_.data(), given.values.data(), all, cudaMemcpyHostToDevice, stream), "copying weights");
+  if (given.values.empty()) return;
+  check(cudaMemcpyAsync(memory_.data(), given.values.data(), bytes(shape_, true), cudaMemcpyHostToDevice, stream),
+        "copying weights");
 }
 
 DeviceWeights::DeviceWeights(const AnyConstDeviceView& view, const Shape& shape, cudaStream_t stream)
@@ -160,10 +176,10 @@ DeviceWeights::DeviceWeights(const AnyConstDeviceView& view, const Shape& shape,
   const DeviceMemory memory(sizeof(Tally), stream);
   auto* const tally = reinterpret_cast<Tally*>(memory.data());
   check(cudaMemsetAsync(tally, 0, sizeof *tally, stream), "looking at weights");
-  look_at_weights<<<blocks_of(given.elements), kBlock, 0, stream>>>(given, tally);
+  look_at_weights<<<busy_blocks(given.elements), kBlock, 0, stream>>>(given, tally);
   check_launch("looking at weights");
   auto* const values = reinterpret_cast<std::uint16_t*>(memory_.data());
-  write_weights<<<blocks_of(given.elements), kBlock, 0, stream>>>(given, values, tally);
+  write_weights<<<busy_blocks(given.elements), kBlock, 0, stream>>>(given, values, tally);
   check_launch("writing weights");
   Tally found{};
   check(cudaMemcpyAsync(&found, tally, sizeof found, cudaMemcpyDeviceToHost, stream), "reading weights");

@@ -72,7 +72,7 @@ Placed random_weights(Random& random, const Shape& shape) {
   const std::int64_t most = dtype == DType::boolean ? 1 : dtype == DType::uint8 ? 255 : dtype == DType::int16 ? 32767 : 65535;
   const bool none = chance(random, 0.05);
   weights.fill([&](std::int64_t) {
-    if (none || chance(random, 0.3)) return 0.0;
+    if (none || chance(random, 0.3)) return real && chance(random, 0.5) ? -0.0 : 0.0;
     return static_cast<double>(below(random, most + 1)) / (real ? 777.7 : 1);
   });
   return weights;
