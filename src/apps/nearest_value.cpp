@@ -104,9 +104,6 @@ grid::DistanceOptions options_on_device(const grid::DistanceOptions& options) {
   return own;
 }
 
-DeviceCopies copies_of(const AnyConstView& input, const NearestValueOutputs& outputs) {
-  return copies_of({input}, {outputs.value, outputs.distance, outputs.direction});
-}
 DeviceNearestValueOutputs outputs_there(const DeviceCopies& at) { return {at.outputs[0], at.outputs[1], at.outputs[2]}; }
 
 /// Between arrays of the host.
@@ -128,7 +125,7 @@ std::size_t nearest_value_scratch_bytes(const AnyConstView& input, const grid::D
                                         const NearestValueOutputs& outputs, bool least) {
   check(input, options, outputs);
   if (wants_device(options.execution)) {
-    const DeviceCopies shapes = copies_of(input, outputs);
+    const DeviceCopies shapes = copies_of({input}, {outputs.value, outputs.distance, outputs.direction});
     return shapes.bytes + nearest_value_scratch_bytes(shapes.inputs[0], options_on_device(options), outputs_there(shapes));
   }
   const Scratch scratch = scratch_of(input, options, outputs, least);
