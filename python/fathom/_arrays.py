@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
 import numpy as np
@@ -37,6 +37,16 @@ class Input(Protocol):
     @property
     def dtype(self) -> DType:
         """Its element type, in NumPy's words."""
+
+    @property
+    def memory(self) -> Any:
+        """What the compiled part takes."""
+
+    def beside(self, x: Any, name: str) -> Input:
+        """Another input, which must lie where this one does."""
+
+    def copied(self, dtype: DType) -> Output:
+        """A new array with the same numbers."""
 
     def within(self, leading: int, ranges: Sequence[tuple[int, int]]) -> Input:
         """The same elements; results are of a part of each image. `leading`: axes that count images."""
@@ -73,6 +83,9 @@ class Input(Protocol):
         listener: Listener,
     ) -> None:
         """Fills the outputs that are given."""
+
+    def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
+        """Calls an operation of the compiled part, or its twin for arrays on a device."""
 
     def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
         """Sites at coordinates, or at a mask's elements that are not 0, where these lie."""

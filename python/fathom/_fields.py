@@ -34,6 +34,7 @@ def costmap(
     nearest_out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """Cost of being in each cell of a map, by the distance to the nearest obstacle and Nav2's formula.
@@ -41,7 +42,7 @@ def costmap(
     Parameters
     ----------
     occupancy : array, shape (*batch, *space)
-        A map. Any kind of array on the host that :func:`distance_transform` takes.
+        A map. Any kind of array that :func:`distance_transform` takes.
     resolution : float
         Size of a cell in metres.
     inscribed : float
@@ -62,11 +63,11 @@ def costmap(
         How many trailing axes are space; the axes before them are a batch of independent maps. All, if not given.
     out, nearest_out : array, optional
         Where to put the results.
-    backend : {None, "auto", "cpu"}
-        Where to compute.
+    backend : {None, "auto", "cpu", "cuda"}
+        Where to compute; None and "auto": where `occupancy` lies.
     threads : int, optional
         Most threads to use; all processors if not given. Results do not depend on it.
-    progress : bool or callable, optional
+    stream, progress : optional
         As for :func:`distance_transform`.
 
     Returns
@@ -79,7 +80,7 @@ def costmap(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`distance_transform`.
 
     Notes
@@ -97,7 +98,7 @@ def costmap(
     """
     if nearest_out is not None and not return_nearest:
         raise ValueError("nearest_out is given, but return_nearest is False; set it to True")
-    images = Images(occupancy, "occupancy", ndim, None, backend, threads, progress)
+    images = Images(occupancy, "occupancy", ndim, None, backend, threads, progress, on_device=True, stream=stream)
     if occupied is None:
         if images.given.dtype == np.uint8:
             raise ValueError(
@@ -133,6 +134,7 @@ def sdf(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """Texture of signed distance from an image, for shaders that draw sharp outlines at any size.
@@ -155,8 +157,12 @@ def sdf(
         uint8 (default), uint16, float32 or float64.
     out : array, optional
         Where to put the texture; its shape is the size.
-    backend, threads, progress
+    backend : {None, "auto", "cpu", "cuda"}
+        Where to compute; None and "auto": where `coverage` lies.
+    threads, progress
         As for :func:`costmap`.
+    stream : optional
+        As for :func:`distance_transform`, for arrays on a CUDA device. The call waits for the image, not for the texture.
 
     Returns
     -------
@@ -166,7 +172,7 @@ def sdf(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`distance_transform`.
 
     Notes
@@ -187,7 +193,7 @@ def sdf(
     >>> fathom.sdf(half, (18, 8), dtype=np.uint8).shape
     (18, 8)
     """
-    images = Images(coverage, "coverage", None, None, backend, threads, progress)
+    images = Images(coverage, "coverage", None, None, backend, threads, progress, on_device=True, stream=stream)
     shape = images.given.shape
     if len(shape) != 2:
         raise ValueError(f"coverage has the shape {shape}; a texture is made of one image of height and width")

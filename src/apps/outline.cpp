@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <string>
 #include <type_traits>
 
@@ -38,14 +37,14 @@ void take(const HostView<const T>& image, std::vector<float>& shares) {
                           " and holds nothing above 1, next to no coverage; of a mask of 0 and 1 give bool");
 }
 
-/// How far from the middle of a unit square a line lies, at right angles to (large, small), which is a unit vector with
-/// large ≥ small ≥ 0, if the square's share beyond the line is `share`.
-double offset_of(double share, double large, double small) {
-  const double less = std::min(share, 1 - share);
-  // A corner is cut off, t deep: its area is t² / (2 large small). Else a side is cut off.
-  const double depth = less * 2 * large <= small ? std::sqrt(2 * large * small * less) : less * large + small / 2;
-  const double offset = (large + small) / 2 - depth;
-  return share > 0.5 ? -offset : offset;
+/// The two sides of a strip; those of a dot tell its place well enough, and the segments stay few.
+void add_strip(const Strip& strip, std::int64_t y, std::int64_t x, std::vector<Segment>& to) {
+  const double middle_y = static_cast<double>(y) + 0.5, middle_x = static_cast<double>(x) + 0.5;
+  for (const double side : {-strip.half, strip.half}) {
+    if (strip.across == 0)
+      to.push_back({middle_y + side, middle_x - strip.reach, middle_y + side, middle_x + strip.reach});
+    else to.push_back({middle_y - strip.reach, middle_x + side, middle_y + strip.reach, middle_x + side});
+  }
 }
 
 }  // namespace
@@ -71,62 +70,6 @@ Coverage::Coverage(const AnyConstView& image, bool invert) {
     for (float& share : shares_) share = 1 - share;
 }
 
-bool Coverage::find_edge(std::int64_t y, std::int64_t x, Edge& edge) const {
-  const double share = at(y, x);
-  double down = 0, right = 0;
-  for (int k = -1; k <= 1; ++k) {
-    const double weight = k == 0 ? std::numbers::sqrt2 : 1;
-    down += weight * (at(y + 1, x + k) - at(y - 1, x + k));
-    right += weight * (at(y + k, x + 1) - at(y + k, x - 1));
-  }
-  const double length = std::sqrt(down * down + right * right);
-  if (!(length > 1e-6)) return false;
-  edge.y = down / length;
-  edge.x = right / length;
-  const double a = std::abs(edge.y), b = std::abs(edge.x);
-  edge.offset = offset_of(share, std::max(a, b), std::min(a, b));
-  return true;
-}
-
-bool Coverage::find_strip(std::int64_t y, std::int64_t x, Strip& strip) const {
-  constexpr double kEven = 1e-6;
-  const double share = at(y, x);
-  const double bend[] = {at(y - 1, x) + at(y + 1, x) - 2 * share, at(y, x - 1) + at(y, x + 1) - 2 * share};
-  strip.covered = std::min(bend[0], bend[1]) < -kEven;
-  const double sign = strip.covered ? -1 : 1, down = sign * bend[0], right = sign * bend[1];
-  if (!(std::max(down, right) > kEven)) return false;
-  strip.across = right > down + kEven ? 1 : 0;
-  const double area = strip.covered ? share : 1 - share;
-  const bool is_dot = std::abs(down - right) <= kEven;
-  strip.half = (is_dot ? std::sqrt(area) : area) / 2;
-  strip.reach = is_dot ? strip.half : 0.5;
-  return true;
-}
-
-bool Coverage::inside(double y, double x) const {
-  const auto row = static_cast<std::int64_t>(std::floor(y)), column = static_cast<std::int64_t>(std::floor(x));
-  const double share = at(row, column);
-  if (share <= 0 || share >= 1) return share >= 0.5;
-  const double from_middle[] = {y - static_cast<double>(row) - 0.5, x - static_cast<double>(column) - 0.5};
-  Edge edge;
-  if (find_edge(row, column, edge)) return from_middle[0] * edge.y + from_middle[1] * edge.x >= edge.offset;
-  Strip strip;
-  if (!find_strip(row, column, strip)) return share >= 0.5;
-  const bool within = std::abs(from_middle[strip.across]) <= strip.half &&
-                      std::abs(from_middle[1 - strip.across]) <= strip.reach;
-  return within == strip.covered;
-}
-
-/// The two sides of a strip; those of a dot tell its place well enough, and the segments stay few.
-void Coverage::add_strip(const Strip& strip, std::int64_t y, std::int64_t x, std::vector<Segment>& to) {
-  const double middle_y = static_cast<double>(y) + 0.5, middle_x = static_cast<double>(x) + 0.5;
-  for (const double side : {-strip.half, strip.half}) {
-    if (strip.across == 0)
-      to.push_back({middle_y + side, middle_x - strip.reach, middle_y + side, middle_x + strip.reach});
-    else to.push_back({middle_y - strip.reach, middle_x + side, middle_y + strip.reach, middle_x + side});
-  }
-}
-
 /// To the neighbours on the left and above, and where the image ends on all sides.
 void Coverage::add_faces(std::int64_t y, std::int64_t x, std::vector<Segment>& to) const {
   const auto differs = [&](double other) { return std::abs(at(y, x) - other) == 1; };
@@ -146,7 +89,7 @@ std::vector<Segment> Coverage::outline() const {
       Strip strip;
       if (share <= 0 || share >= 1) {
         add_faces(y, x, segments);
-      } else if (find_edge(y, x, edge)) {
+      } else if (shares().find_edge(y, x, edge)) {
         // The part of the line middle + offset · edge + t · (−edge.x, edge.y) that is within half a pixel of the middle.
         double first = -1, last = 1;
         const double at_zero[] = {edge.offset * edge.y, edge.offset * edge.x}, step[] = {-edge.x, edge.y};
@@ -160,7 +103,7 @@ std::vector<Segment> Coverage::outline() const {
         const double middle[] = {static_cast<double>(y) + 0.5 + at_zero[0], static_cast<double>(x) + 0.5 + at_zero[1]};
         segments.push_back({middle[0] + first * step[0], middle[1] + first * step[1], middle[0] + last * step[0],
                             middle[1] + last * step[1]});
-      } else if (find_strip(y, x, strip)) {
+      } else if (shares().find_strip(y, x, strip)) {
         add_strip(strip, y, x, segments);
       }
     }

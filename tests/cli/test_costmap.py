@@ -79,7 +79,6 @@ def test_what_uint8_means_must_be_clear(world):
     (["-o", "o.npy", "--inflation", "-1"], "--inflation takes a number that is at least 0, not '-1'"),
     (["-o", "o.npy", "--occupied", "labels"],
      "--occupied takes nonzero, zero, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V, not 'labels'"),
-    (["-o", "o.npy", "--backend", "cuda"], "costmap has no CUDA backend; use auto or cpu"),
     ([], "no output was asked for; give -o FILE"),
 ])
 def test_refuses(world, options, message):

@@ -161,7 +161,7 @@ TEST(Voronoi, TakesStridedViews) {
     }
   const Strides strides{20, 1};
   const apps::VoronoiOptions options;
-  const Voronoi a = apps::voronoi({mask.data() + 4, DType::uint8, shape, strides},
+  const Voronoi a = apps::voronoi(AnyConstView(mask.data() + 4, DType::uint8, shape, strides),
                                   {weights.data() + 8, DType::uint16, shape, strides}, options,
                                   {regions.data() + 16, DType::int32, shape, strides});
   const Voronoi b = apps::voronoi(mask_copy.view(), weights_copy.view(), options, dense.view());
@@ -200,9 +200,6 @@ TEST(Voronoi, RefusesWhatHasNoMeaning) {
   apps::VoronoiOptions options;
   options.sites.rule = grid::Sites::Rule::labels;
   refuses("cannot be those of labels", {}, options);
-  options = {};
-  options.execution.backend = Backend::cuda;
-  refuses("no CUDA backend", {}, options);
   options = {};
   options.execution.scratch_limit = 10;
   refuses("the scratch limit of 10 bytes is too small", {}, options);

@@ -1,0 +1,108 @@
+"""Morphology and other operations on arrays on a CUDA device: what PyTorch and CuPy users get. Without a device these skip."""
+
+import fathom
+import numpy as np
+import pytest
+from devices import Cupy, Torch
+
+if not fathom.info().devices:
+    pytest.skip("no CUDA device, or a build without CUDA", allow_module_level=True)
+
+RANDOM = np.random.default_rng(0)
+MASK = RANDOM.random((57, 83)) > 0.7
+LABELS = RANDOM.integers(0, 4, (3, 40, 31)).astype(np.int32)
+
+
+@pytest.fixture(params=[Torch, Cupy])
+def library(request):
+    return request.param()
+
+
+def check(library, operation, x, *arguments, **options):
+    """The host's answer, from arrays of the host, and of the device, on its stream."""
+    expected = operation(x, *arguments, **options)
+    np.testing.assert_array_equal(operation(x, *arguments, backend="cuda", **options), expected)
+    there = library.put(x)
+    library.synchronize()
+    with library.on(library.stream()):
+        found = operation(there, *arguments, **options)
+    library.synchronize()
+    np.testing.assert_array_equal(library.get(found), expected)
+    assert library.get(found).dtype == expected.dtype
+
+
+@pytest.mark.parametrize("name", fathom.morphology.__all__)
+def test_morphology(library, name):
+    operation = getattr(fathom.morphology, name)
+    for border in ("ignore", "pad", "background"):
+        check(library, operation, MASK, 3.2, border=border)
+    check(library, operation, MASK.astype(np.float32), 2, spacing=(1, 0.7))
+    check(library, operation, LABELS, 2, labels=True, ndim=2)
+
+
+def test_nearest_values(library):
+    for options in ({}, {"spacing": (2, 1), "max_distance": 3}, {"border": "periodic"}):
+        check(library, fathom.direction, MASK, **options)
+    check(library, fathom.direction, LABELS, ndim=2, sites="==2")
+    check(library, fathom.allocation, LABELS, ndim=2, sites=">=2")
+    check(library, fathom.expand_labels, LABELS[0], 3, ties="lowest")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "float32"])
+def test_costmap(library, dtype):
+    cells = np.array([0, 0, 0, 0, 100, -1])[RANDOM.integers(0, 6, (2, 40, 50))].astype(np.int8).astype(dtype)
+    robot = {"resolution": 0.05, "inscribed": 0.1, "inflation": 0.5, "ndim": 2}
+    check(library, fathom.costmap, cells, **robot)
+    costs, nearest = fathom.costmap(library.put(cells), return_nearest=True, **robot)
+    expected = fathom.costmap(cells, return_nearest=True, **robot)
+    np.testing.assert_array_equal(library.get(costs), expected[0])
+    np.testing.assert_array_equal(library.get(nearest), expected[1])
+
+
+def test_out_and_refusals(library):
+    x = library.put(MASK)
+    out = library.empty(MASK.shape, "uint8")
+    assert fathom.morphology.closing(x, 4, out=out) is out
+    np.testing.assert_array_equal(library.get(out), fathom.morphology.closing(MASK, 4))
+    with pytest.raises(ValueError, match="backend cpu cannot work"):
+        fathom.morphology.closing(x, 4, backend="cpu")
+    with pytest.raises(ValueError, match="lies on the host"):
+        fathom.morphology.closing(x, 4, out=np.empty(MASK.shape, np.uint8))
+
+
+def test_voronoi(library):
+    weights = RANDOM.integers(0, 5000, MASK.shape).astype(np.uint16)
+    sites = RANDOM.random(MASK.shape) > 0.97
+    expected = fathom.voronoi(sites, weights, covariances=True, neighbours=True)
+    there = [library.put(x) for x in (sites, weights)]
+    library.synchronize()
+    with library.on(library.stream()):
+        found = fathom.voronoi(*there, covariances=True, neighbours=True)
+    library.synchronize()
+    again = fathom.voronoi(sites, weights, covariances=True, neighbours=True, backend="cuda")
+    for one, regions in ((found, library.get(found.regions)), (again, again.regions)):
+        np.testing.assert_array_equal(regions, expected.regions)
+        for a, b in zip(one[1:], expected[1:]):
+            np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match="weights lies on the host"):
+        fathom.voronoi(there[0], weights)
+
+
+def test_lloyd_and_stipple(library):
+    weights = RANDOM.random(MASK.shape)
+    start = RANDOM.random((40, 2)) * (56, 82)
+    expected, energies = fathom.lloyd(weights, start, iterations=9, return_energies=True)
+    sites = library.put(start)
+    moved, found = fathom.lloyd(library.put(weights), sites, iterations=9, return_energies=True)
+    np.testing.assert_array_equal(library.get(moved), expected)
+    np.testing.assert_array_equal(library.get(sites), start)
+    np.testing.assert_array_equal(found, energies)
+    dots = fathom.stipple(weights, 200)
+    for image in (library.put(weights), weights):
+        for a, b in zip(fathom.stipple(image, 200, backend="cuda"), dots):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_sdf(library):
+    check(library, fathom.sdf, MASK, (100, 90), dtype=np.uint16)
+    check(library, fathom.sdf, RANDOM.random((40, 50)), range=4, pad=2, dtype=np.float32)
