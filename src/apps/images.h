@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "apps/lattice3.h"
+#include "core/root.hd.h"
 #include "fathom/core/dtype.h"
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
@@ -23,15 +25,28 @@ struct ImageRows {
   std::int64_t height = 1, width = 1;  ///< of the image
 
   template <class T>
-  auto at(std::int64_t z, std::int64_t y) const {
+  FATHOM_HD auto at(std::int64_t z, std::int64_t y) const {
     using Element = std::conditional_t<std::is_const_v<Byte>, const T, T>;
     return reinterpret_cast<Element*>(data) + z * slice + y * row;
   }
   /// The element with a linear index in the image.
   template <class T>
-  auto element(std::int64_t linear) const {
+  FATHOM_HD auto element(std::int64_t linear) const {
     if (row == width && slice == height * width) return at<T>(0, 0) + linear;
     return at<T>(linear / width / height, linear / width % height) + linear % width;
+  }
+};
+
+/// Images that one stride leads through.
+template <class Byte>
+struct ImageStack {
+  ImageRows<Byte> rows;  ///< of the first
+  std::int64_t next = 0;  ///< elements from one image to the next
+
+  FATHOM_HD ImageRows<Byte> image(std::int64_t number) const {
+    ImageRows<Byte> its = rows;
+    its.data += number * next * static_cast<std::int64_t>(rows.size);
+    return its;
   }
 };
 

@@ -15,7 +15,7 @@ namespace {
 template <class T, class Index>
 bool read_radii(const AxisBalls& balls, std::vector<T>& squared) {
   const auto [depth, height, width] = balls.lattice.extent;
-  const Measure<T> measure(balls.lattice);
+  const Measure<T> measure(balls.lattice.weights());
   std::size_t i = 0;
   for (std::int64_t z = 0; z < depth; ++z)
     for (std::int64_t y = 0; y < height; ++y) {
@@ -26,7 +26,7 @@ bool read_radii(const AxisBalls& balls, std::vector<T>& squared) {
         if (!balls.chosen[i]) continue;
         const std::int64_t site = nearest[x];
         if (site < 0) return false;
-        squared[i] = static_cast<T>(measure(site / width / height - z, site / width % height - y, site % width - x));
+        squared[i] = measure(site / width / height - z, site / width % height - y, site % width - x);
         out[x] = squared[i] > 0;
       }
     }
