@@ -35,11 +35,8 @@ FATHOM_HD T bound_of(T squared) {
 
 /// The squared distance in an image without a site.
 template <class T>
-FATHOM_HD constexpr T no_site() {
-  constexpr T kFarthest =
-      std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
-  return kFarthest;
-}
+inline constexpr T kNoSite = std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()
+                                                         : std::numeric_limits<T>::max();
 
 /// Of a ball; with equal spacings in units of that.
 template <class Float, class T>

@@ -15,9 +15,8 @@ struct Division {
   explicit Division(std::int64_t by)
       : divisor(by),
         shift(static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint64_t>(by - 1)))),
-        factor(static_cast<std::uint32_t>((std::uint64_t{1} << 32) * ((std::uint64_t{1} << shift) - divisor_bits()) /
-                                              divisor_bits() +
-                                          1)) {}
+        factor(static_cast<std::uint32_t>(
+            (std::uint64_t{1} << 32) * ((std::uint64_t{1} << shift) - divisor_bits()) / divisor_bits() + 1)) {}
 
   FATHOM_HD std::int32_t operator()(std::int32_t n) const {
     const auto whole = static_cast<std::uint32_t>(n);

@@ -9,24 +9,17 @@
 
 #include "apps/ball.hd.h"
 #include "apps/cpu/balls.h"
+#include "apps/squares.h"
 #include "core/parallel.h"
 
 namespace fathom::apps::cpu {
 
 namespace {
 
-/// @throws InternalError the array is of another type
-template <class Visitor>
-void visit_squares(DType dtype, Visitor&& visitor) {
-  if (dtype == DType::uint32) visitor(TypeTag<std::uint32_t>{});
-  else if (dtype == DType::uint64) visitor(TypeTag<std::uint64_t>{});
-  else visitor(TypeTag<double>{});
-}
-
 template <class T, class Float>
 void draw(const T* squared, const Thickness& t) {
   const std::int64_t rows = t.lattice.extent[0] * t.lattice.extent[1], width = t.lattice.extent[2];
-  const bool endless = squared[0] == no_site<T>();  // then it is everywhere
+  const bool endless = squared[0] == kNoSite<T>;  // then it is everywhere
   const T least = least_ball<T>(t.lattice);
   const double spacing = t.lattice.spacing[2];
   parallel_jobs(t.execution, t.threads, rows, [&](int, std::int64_t row) {
@@ -62,7 +55,7 @@ class Invasion {
   std::vector<T> run(const std::uint8_t* inlets) {
     const std::int64_t stride[3] = {extent_[1] * extent_[2], extent_[2], 1};
     for (std::size_t i = 0; i < reached_.size(); ++i)
-      if (inlets[i]) enter(i, no_site<T>());
+      if (inlets[i]) enter(i, kNoSite<T>);
     std::size_t visited = 0;
     while (!narrower_.empty()) {
       level_ = narrower_.top().first;

@@ -4,12 +4,11 @@
 // the same are passed over, as most are. Launch: blocks of 256 threads along an image's elements, images across.
 // Memory: none. Cost: reads and writes each array once; what neighbours read comes from the caches. Source: Hesselink &
 // Roerdink 2008; a thread gathers what is theirs to scatter.
-#include "apps/cuda/axis.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "apps/axis_tests.h"
+#include "apps/cuda/axis.h"
 #include "apps/division.hd.h"
 #include "core/cuda/runtime.h"
 
