@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
 import numpy as np
@@ -73,6 +73,9 @@ class Input(Protocol):
         listener: Listener,
     ) -> None:
         """Fills the outputs that are given."""
+
+    def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
+        """Calls an operation of the compiled part, or its twin for arrays on a device."""
 
     def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
         """Sites at coordinates, or at a mask's elements that are not 0, where these lie."""

@@ -461,6 +461,18 @@ class DeviceArray:
     @property
     def row_step(self) -> int: ...
 
+def morphology_on_device(
+    x: DeviceArray,
+    rank: int,
+    common: Common,
+    operation: int,
+    size: float,
+    border: int,
+    labels: bool,
+    out: DeviceArray,
+    stream: int,
+    /,
+) -> None: ...
 def transform_on_device(
     x: DeviceArray,
     rank: int,

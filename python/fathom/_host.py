@@ -163,6 +163,9 @@ class HostInput:
             listener,
         )
 
+    def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
+        return operation(self.array, *arguments, listener)
+
     def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
         return _core.SiteSet(self.array, is_mask, choices, threads, listener)
 

@@ -1,4 +1,4 @@
-"""What the operations on images share that work on the host: an array as a stack of images, and results of its kind."""
+"""What the operations on images share: an array as a stack of images, and results of its kind."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import numpy.typing as npt
 
 from . import _core
+from ._arrays import Input, Output, take
 from ._dtypes import DType, Kind, Shape, named
-from ._host import HostInput, HostOutput
+from ._host import HostInput
 from ._options import Spacing, backend_number, numbers, space_rank, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
@@ -20,7 +21,7 @@ class Images:
 
     __slots__ = ("_common", "_listener", "batch", "given", "space")
 
-    given: HostInput
+    given: Input
     batch: Shape
     space: Shape
     """Shape of one image."""
@@ -34,9 +35,13 @@ class Images:
         backend: str | None,
         threads: int | None,
         progress: Progress,
+        *,
+        on_device: bool = False,
+        stream: Any = None,
     ) -> None:
-        """`name`: of the argument `x`, for errors. `ndim`: trailing axes that are space; None: all."""
-        self.given = on_host(x, name)
+        """`name`: of the argument `x`, for errors. `ndim`: trailing axes that are space; None: all. `on_device`: whether it
+        may lie there."""
+        self.given = take(x, name, stream) if on_device else on_host(x, name)
         shape = self.given.shape
         leading = 0 if ndim is None else len(shape) - space_rank(ndim, len(shape))
         self.batch, self.space = shape[:leading], shape[leading:]
@@ -46,7 +51,7 @@ class Images:
         self._common = _core.Common(sizes, backend_number(backend), thread_count(threads))
         self._listener = listener(progress)
 
-    def output(self, out: Any, kind: Kind, dtype: npt.DTypeLike | None = None, usual: DType | None = None) -> HostOutput:
+    def output(self, out: Any, kind: Kind, dtype: npt.DTypeLike | None = None, usual: DType | None = None) -> Output:
         """A place for one value per element: the caller's array, or a new one; `usual`: its dtype where none is asked
         for, by default the first that the kind allows."""
         if out is not None:
@@ -56,9 +61,10 @@ class Images:
 
     def run(self, operation: Callable[..., Any], *arguments: Any) -> Any:
         """Calls an operation of the compiled part: with the array, the rank of space, the common options, the arguments,
-        in which outputs stand for their memory, and whoever listens."""
-        memories = (one.memory if isinstance(one, HostOutput) else one for one in arguments)
-        return operation(self.given.array, len(self.space), self._common, *memories, self._listener)
+        in which outputs stand for their memory, and whoever listens. Of an array on a device the operation is that with
+        "_on_device" behind its name, which gets a stream in place of who listens."""
+        memories = [getattr(one, "memory", one) for one in arguments]
+        return self.given.call(operation, (len(self.space), self._common, *memories), self._listener)
 
 
 def on_host(x: Any, name: str) -> HostInput:

@@ -7,7 +7,7 @@
 array([[0, 0, 1, 1, 1, 1, 1, 0, 0]])
 
 A ball of radius r is all elements no farther than r, in units of the spacing, so that radii need not be whole, and balls
-stay round where elements are not. The functions work on arrays in the processor's memory.
+stay round where elements are not.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ def erosion(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """Elements that no background comes near: those farther than `radius` from it.
@@ -55,8 +56,7 @@ def erosion(
     Parameters
     ----------
     x : array, shape (*batch, *space)
-        As for :func:`fathom.distance_transform`, in the processor's memory. Nonzero elements are the object. With
-        `labels`, integers or bool.
+        As for :func:`fathom.distance_transform`. Nonzero elements are the object. With `labels`, integers or bool.
     radius : float
         Of the ball, 0 or more, in the unit of the spacing.
     border : {"ignore", "pad", "background"}
@@ -73,10 +73,13 @@ def erosion(
         How many trailing axes are space; the axes before them are a batch of independent images. All, if not given.
     out : array, optional
         Where to put the result: bool or uint8, of labels of their dtype; not `x`.
-    backend : {None, "auto", "cpu"}
-        There is no other than the processor.
+    backend : {None, "auto", "cpu", "cuda"}
+        Where to compute; None and "auto": where `x` lies.
     threads : int, optional
         Most threads to use; all processors if not given. Results do not depend on it.
+    stream : optional
+        As for :func:`fathom.distance_transform`, for arrays on a CUDA device. Of labels, all but erosions wait for the
+        device, since the processor lists the labels.
     progress : bool or callable, optional
         True shows a bar on standard error; a function is called with the share done, in [0, 1].
 
@@ -89,6 +92,8 @@ def erosion(
     ------
     TypeError, ValueError
         An argument is of no use; the message names it and says what would do. Nothing has been computed.
+    fathom.DeviceError
+        `backend` asks for a device, and there is none; the device failed.
     KeyboardInterrupt
         Ctrl-C stops long calls; `out` is then unspecified.
 
@@ -107,7 +112,7 @@ def erosion(
     >>> fathom.morphology.erosion(np.array([[0, 1, 1, 1, 1]]), radius=1, border="background").astype(int)
     array([[0, 0, 0, 0, 0]])
     """
-    return _run("erosion", x, radius, border, labels, spacing, ndim, out, backend, threads, progress)
+    return _run("erosion", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
 
 
 def dilation(
@@ -121,13 +126,14 @@ def dilation(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """Elements no farther than `radius` from the object.
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, progress
+    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
         As for :func:`erosion`.
 
     Returns
@@ -136,7 +142,7 @@ def dilation(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`erosion`.
 
     Examples
@@ -148,7 +154,7 @@ def dilation(
     >>> fathom.morphology.dilation(np.array([[9, 0, 0, 0, 5, 0, 0]]), radius=2, labels=True)
     array([[9, 9, 5, 5, 5, 5, 5]])
     """
-    return _run("dilation", x, radius, border, labels, spacing, ndim, out, backend, threads, progress)
+    return _run("dilation", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
 
 
 def opening(
@@ -162,6 +168,7 @@ def opening(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """What balls inside the object cover: erosion, then dilation.
@@ -170,7 +177,7 @@ def opening(
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, progress
+    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
         As for :func:`erosion`.
 
     Returns
@@ -179,7 +186,7 @@ def opening(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`erosion`.
 
     Examples
@@ -189,7 +196,7 @@ def opening(
     >>> fathom.morphology.opening(np.array([[0, 1, 0, 1, 1, 1, 0]]), radius=1).astype(int)
     array([[0, 0, 0, 1, 1, 1, 0]])
     """
-    return _run("opening", x, radius, border, labels, spacing, ndim, out, backend, threads, progress)
+    return _run("opening", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
 
 
 def closing(
@@ -203,6 +210,7 @@ def closing(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """What no ball outside of the object reaches: dilation, then erosion.
@@ -211,7 +219,7 @@ def closing(
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, progress
+    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
         As for :func:`erosion`.
 
     Returns
@@ -220,7 +228,7 @@ def closing(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`erosion`.
 
     Examples
@@ -230,7 +238,7 @@ def closing(
     >>> fathom.morphology.closing(np.array([[0, 0, 1, 0, 1, 0, 0]]), radius=1).astype(int)
     array([[0, 0, 1, 1, 1, 0, 0]])
     """
-    return _run("closing", x, radius, border, labels, spacing, ndim, out, backend, threads, progress)
+    return _run("closing", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
 
 
 def gradient(
@@ -244,13 +252,14 @@ def gradient(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """The dilation without the erosion: elements within `radius` of the other side.
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, progress
+    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
         As for :func:`erosion`.
 
     Returns
@@ -259,7 +268,7 @@ def gradient(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`erosion`.
 
     Examples
@@ -269,7 +278,7 @@ def gradient(
     >>> fathom.morphology.gradient(np.array([[0, 0, 1, 1, 1, 1, 1]]), radius=1).astype(int)
     array([[0, 1, 1, 0, 0, 0, 0]])
     """
-    return _run("gradient", x, radius, border, labels, spacing, ndim, out, backend, threads, progress)
+    return _run("gradient", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
 
 
 def white_top_hat(
@@ -283,13 +292,14 @@ def white_top_hat(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """The object without its opening: what is too narrow for the ball.
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, progress
+    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
         As for :func:`erosion`.
 
     Returns
@@ -298,7 +308,7 @@ def white_top_hat(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`erosion`.
 
     Examples
@@ -308,7 +318,7 @@ def white_top_hat(
     >>> fathom.morphology.white_top_hat(np.array([[0, 1, 0, 1, 1, 1, 0]]), radius=1).astype(int)
     array([[0, 1, 0, 0, 0, 0, 0]])
     """
-    return _run("white_top_hat", x, radius, border, labels, spacing, ndim, out, backend, threads, progress)
+    return _run("white_top_hat", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
 
 
 def black_top_hat(
@@ -322,13 +332,14 @@ def black_top_hat(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """The closing without the object: holes and gaps that are too narrow for the ball.
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, progress
+    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
         As for :func:`erosion`.
 
     Returns
@@ -337,7 +348,7 @@ def black_top_hat(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`erosion`.
 
     Examples
@@ -347,7 +358,7 @@ def black_top_hat(
     >>> fathom.morphology.black_top_hat(np.array([[0, 0, 1, 0, 1, 0, 0]]), radius=1).astype(int)
     array([[0, 0, 0, 1, 0, 0, 0]])
     """
-    return _run("black_top_hat", x, radius, border, labels, spacing, ndim, out, backend, threads, progress)
+    return _run("black_top_hat", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
 
 
 def remove_thin(
@@ -361,6 +372,7 @@ def remove_thin(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """The object without the parts that are thinner than `thickness`.
@@ -372,7 +384,7 @@ def remove_thin(
     ----------
     thickness : float
         The thickness: 0 or more, in the unit of the spacing.
-    x, border, labels, spacing, ndim, out, backend, threads, progress
+    x, border, labels, spacing, ndim, out, backend, threads, stream, progress
         As for :func:`erosion`.
 
     Returns
@@ -381,7 +393,7 @@ def remove_thin(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`erosion`.
 
     Examples
@@ -391,7 +403,7 @@ def remove_thin(
     >>> fathom.morphology.remove_thin(np.array([[0, 1, 1, 0, 1, 1, 1, 1, 0]]), thickness=4).astype(int)
     array([[0, 0, 0, 0, 1, 1, 1, 1, 0]])
     """
-    return _run("remove_thin", x, thickness, border, labels, spacing, ndim, out, backend, threads, progress)
+    return _run("remove_thin", x, thickness, border, labels, spacing, ndim, out, backend, threads, stream, progress)
 
 
 def fill_thin(
@@ -405,6 +417,7 @@ def fill_thin(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """The object and the gaps around it that are thinner than `thickness`: :func:`remove_thin` of the background.
@@ -413,7 +426,7 @@ def fill_thin(
     ----------
     thickness : float
         The thickness: 0 or more, in the unit of the spacing.
-    x, border, labels, spacing, ndim, out, backend, threads, progress
+    x, border, labels, spacing, ndim, out, backend, threads, stream, progress
         As for :func:`erosion`.
 
     Returns
@@ -422,7 +435,7 @@ def fill_thin(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`erosion`.
 
     Examples
@@ -432,7 +445,7 @@ def fill_thin(
     >>> fathom.morphology.fill_thin(np.array([[1, 0, 0, 1, 1, 0, 0, 0, 0, 1]]), thickness=4).astype(int)
     array([[1, 1, 1, 1, 1, 0, 0, 0, 0, 1]])
     """
-    return _run("fill_thin", x, thickness, border, labels, spacing, ndim, out, backend, threads, progress)
+    return _run("fill_thin", x, thickness, border, labels, spacing, ndim, out, backend, threads, stream, progress)
 
 
 def _run(
@@ -446,9 +459,10 @@ def _run(
     out: Any,
     backend: str | None,
     threads: int | None,
+    stream: Any,
     progress: Progress,
 ) -> Any:
-    images = Images(x, "x", ndim, spacing, backend, threads, progress)
+    images = Images(x, "x", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
     kind = Kind("out", (images.given.dtype,)) if labels else _MASKS
     result = images.output(out, kind)
     border_number = choose(_core.MORPHOLOGY_BORDERS, border, "border")

@@ -6,21 +6,35 @@
 #include <string>
 #include <utility>
 
+#include "core/require_device.h"
 #include "fathom/core/error.h"
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
 
 namespace fathom::apps {
 
-/// How many threads a call may use, which runs on the CPU alone.
-/// @param what  the operation's name: "morphology"
-/// @throws InvalidArgument the backend is CUDA | a negative number
-inline int host_threads(const Execution& execution, const std::string& what) {
-  if (execution.backend == Backend::cuda) throw InvalidArgument(what + " has no CUDA backend; use auto or cpu");
+/// How many threads of the host a call may use.
+/// @throws InvalidArgument a negative number
+inline int thread_count(const Execution& execution) {
   if (execution.threads < 0)
     throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
                           "; give 1 or more, or 0 for all processors");
   return execution.threads > 0 ? execution.threads : available_threads();
+}
+
+/// The same of a call that runs on the CPU alone.
+/// @param what  the operation's name: "morphology"
+/// @throws InvalidArgument the backend is CUDA | a negative number
+inline int host_threads(const Execution& execution, const std::string& what) {
+  if (execution.backend == Backend::cuda) throw InvalidArgument(what + " has no CUDA backend; use auto or cpu");
+  return thread_count(execution);
+}
+
+/// Whether a call between arrays of the host is to go to a device. `automatic` is the CPU.
+/// @throws DeviceError it is asked for, and there is none
+inline bool wants_device(const Execution& execution) {
+  if (execution.backend == Backend::cuda) require_device();
+  return execution.backend == Backend::cuda;
 }
 
 /// @throws InvalidArgument the scratch limit is less than what works

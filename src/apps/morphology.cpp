@@ -18,10 +18,16 @@
 
 #include "apps/check.h"
 #include "apps/cpu/morphology.h"
+#include "apps/device_call.h"
+#include "apps/morphology.h"
 #include "apps/near_passes.h"
 #include "apps/rows.h"
 #include "fathom/core/error.h"
 #include "fathom/grid/distance.h"
+
+#ifdef FATHOM_HAS_CUDA
+#include "apps/cuda/morphology.h"
+#endif
 
 namespace fathom::apps {
 
@@ -33,20 +39,6 @@ using Rule = grid::Sites::Rule;
 constexpr std::int64_t kElements = std::int64_t{1} << 22;  // of a batch that are worked on at once
 
 bool is_thin(Operation operation) { return operation == Operation::remove_thin || operation == Operation::fill_thin; }
-
-/// The erosion, dilation, opening or closing that an operation begins with.
-Operation base_of(Operation operation) {
-  switch (operation) {
-    case Operation::gradient: return Operation::dilation;
-    case Operation::white_top_hat:
-    case Operation::remove_thin: return Operation::opening;
-    case Operation::black_top_hat:
-    case Operation::fill_thin: return Operation::closing;
-    default: return operation;
-  }
-}
-
-bool grows(Operation base) { return base == Operation::dilation || base == Operation::closing; }
 
 bool is_whole(const std::vector<double>& spacing) {
   return std::all_of(spacing.begin(), spacing.end(), [](double size) { return size == std::floor(size); });
@@ -73,11 +65,13 @@ class Morphology {
   /// @throws InvalidArgument the scratch limit is too small
   MorphologyReport run(const AnyConstView& input, const AnyView& output);
 
+  /// As the device reads it.
+  MorphologyCall call() const { return {options_, passes_, base_, squares(), pads(), by_label()}; }
+
  private:
   bool pads() const { return base_ == Operation::closing && options_.border == MorphologyBorder::pad; }
   bool by_label() const { return options_.labels && base_ != Operation::erosion; }
   DType squares() const;
-  grid::Border outside() const;
   std::size_t own_bytes(const Shape& part, int batch_axes) const;
   std::size_t transform_bytes(const Shape& part, int batch_axes, bool least) const;
 
@@ -88,7 +82,7 @@ class Morphology {
             bool over = false);
   void padded_closing(const AnyConstView& input, const grid::Sites& object, const AnyView& out, int batch_axes);
   void of_labels(const AnyConstView& input, const AnyView& out);
-  void of_label(const cpu::LabelBox& one, double growth, const AnyConstView& input, const AnyView& best,
+  void of_label(const LabelBox& one, double growth, const AnyConstView& input, const AnyView& best,
                 const AnyView& out);
   double growth_of(const AnyConstView& input);
   void derive(const AnyConstView& input, const AnyView& out, int batch_axes);
@@ -107,7 +101,7 @@ Morphology::Morphology(const AnyConstView& input, const MorphologyOptions& optio
       shape_(input.shape()),
       dtype_(input.dtype()),
       base_(base_of(options.operation)),
-      crew_{options.execution, host_threads(options.execution, "morphology")},
+      crew_{options.execution, thread_count(options.execution)},
       passes_(options.execution, options.spacing, reach_of(options)) {
   if (!(options.size >= 0))
     throw InvalidArgument(std::string(is_thin(options.operation) ? "the thickness" : "the radius") + " is " +
@@ -141,11 +135,6 @@ DType Morphology::squares() const {
   return most < static_cast<double>(std::numeric_limits<std::uint32_t>::max()) ? DType::uint32 : DType::uint64;
 }
 
-/// What lies outside for erosions.
-grid::Border Morphology::outside() const {
-  return options_.border == MorphologyBorder::ignore ? grid::Border::open : grid::Border::sites;
-}
-
 std::size_t Morphology::own_bytes(const Shape& part, int batch_axes) const {
   const auto elements = static_cast<std::size_t>(element_count(part));
   const Shape shape = pads() ? passes_.padded(part, batch_axes) : part;
@@ -171,11 +160,11 @@ std::size_t Morphology::transform_bytes(const Shape& part, int batch_axes, bool 
     most = std::max(most, passes_.transform_bytes({nullptr, dtype, shape}, options, least, squared));
   };
   const Shape shape = pads() ? passes_.padded(part, batch_axes) : part;
-  if (options_.labels) look(dtype_, part, Rule::labels, outside());
+  if (options_.labels) look(dtype_, part, Rule::labels, outside(options_));
   if (by_label() && grows(base_)) look(dtype_, part, Rule::equal, grid::Border::open, squares());
-  look(dtype_, part, by_label() ? Rule::not_equal : Rule::zero, outside());
+  look(dtype_, part, by_label() ? Rule::not_equal : Rule::zero, outside(options_));
   look(dtype_, part, by_label() ? Rule::equal : Rule::nonzero, grid::Border::open);
-  look(DType::uint8, shape, Rule::zero, outside());
+  look(DType::uint8, shape, Rule::zero, outside(options_));
   look(DType::uint8, shape, Rule::nonzero, grid::Border::open);
   return most;
 }
@@ -233,7 +222,7 @@ void Morphology::work(const AnyConstView& input, const AnyView& output, int batc
   if (by_label()) of_labels(input, output);
   else if (!options_.labels) of_mask(input, {Rule::nonzero, 0}, output, batch_axes);
   else {
-    passes_.each_slab(input, passes_.distances({Rule::labels, 0}, outside(), batch_axes),
+    passes_.each_slab(input, passes_.distances({Rule::labels, 0}, outside(options_), batch_axes),
                       [&](const AnyConstView& field, std::int64_t begin, std::int64_t end) {
                         cpu::keep_far(field, cropped(input, 0, begin, end), cropped(output, 0, begin, end), crew_);
                       });
@@ -257,7 +246,7 @@ void Morphology::pass(const AnyConstView& input, const grid::Sites& sites, bool 
   const auto use = [&](const AnyConstView& field, std::int64_t begin, std::int64_t end) {
     cpu::threshold(field, near, cropped(out, 0, begin, end), crew_);
   };
-  passes_.each_slab(input, passes_.distances(sites, near ? grid::Border::open : outside(), batch_axes), use,
+  passes_.each_slab(input, passes_.distances(sites, near ? grid::Border::open : outside(options_), batch_axes), use,
                     over ? out : AnyView());
 }
 
@@ -289,7 +278,7 @@ double Morphology::growth_of(const AnyConstView& input) {
 }
 
 void Morphology::of_labels(const AnyConstView& input, const AnyView& out) {
-  const std::vector<cpu::LabelBox> labels = cpu::find_labels(input, crew_);
+  const std::vector<LabelBox> labels = cpu::find_labels(input, crew_);
   const double growth = growth_of(input);
   cpu::fill(false, out, crew_);
   Array best;
@@ -298,7 +287,7 @@ void Morphology::of_labels(const AnyConstView& input, const AnyView& out) {
     cpu::fill(true, best.view(), crew_);
   }
   double done = 0;
-  for (const cpu::LabelBox& one : labels) {
+  for (const LabelBox& one : labels) {
     of_label(one, growth, input, grows(base_) ? best.view() : AnyView(), out);
     if (options_.execution.stop.stop_requested()) throw Cancelled();
     const double share = ++done / static_cast<double>(labels.size());
@@ -308,7 +297,7 @@ void Morphology::of_labels(const AnyConstView& input, const AnyView& out) {
 }
 
 /// The base operation of one label, in the box that it can change: with one element more, in which nothing is.
-void Morphology::of_label(const cpu::LabelBox& one, double growth, const AnyConstView& input, const AnyView& best,
+void Morphology::of_label(const LabelBox& one, double growth, const AnyConstView& input, const AnyView& best,
                           const AnyView& out) {
   AnyConstView from = input;
   AnyView to = out, least = best;
@@ -339,33 +328,33 @@ void Morphology::derive(const AnyConstView& input, const AnyView& out, int batch
   if (options_.operation == Operation::white_top_hat) cpu::keep_what_lacks(input, !options_.labels, out, crew_);
   if (options_.operation == Operation::black_top_hat) cpu::clear_object(input, out, crew_);
   if (options_.operation != Operation::gradient) return;
-  passes_.each_slab(input, passes_.distances({options_.labels ? Rule::labels : Rule::zero, 0}, outside(), batch_axes),
+  passes_.each_slab(input, passes_.distances({options_.labels ? Rule::labels : Rule::zero, 0}, outside(options_), batch_axes),
                     [&](const AnyConstView& field, std::int64_t begin, std::int64_t end) {
                       cpu::clear_far(field, cropped(out, 0, begin, end), crew_);
                     });
 }
 
-}  // namespace
-
-MorphologyReport morphology(const AnyConstView& input, const MorphologyOptions& options, const AnyView& output) {
-  Morphology call(input, options);
+/// @throws InvalidArgument the output is of another type or shape, or where the input is
+void check(const AnyConstView& input, const MorphologyOptions& options, const AnyView& output) {
   check_output(input, output, "output");
   const bool is_mask = output.dtype() == DType::boolean || output.dtype() == DType::uint8;
   if (options.labels ? output.dtype() != input.dtype() : !is_mask)
     throw InvalidArgument("the output is " + std::string(name_of(output.dtype())) + "; it must be " +
                           (options.labels ? std::string(name_of(input.dtype())) + ", as the labels" : "bool or uint8"));
-  return call.run(input, output);
 }
 
-Array morphology(const AnyConstView& input, const MorphologyOptions& options) {
-  Array output(options.labels ? input.dtype() : DType::boolean, input.shape());
-  morphology(input, options, output.view());
-  return output;
+MorphologyOptions options_on_device(const MorphologyOptions& options) {
+  MorphologyOptions own = options;
+  own.execution = execution_on_device(options.execution);
+  return own;
 }
-
-namespace {
 
 std::size_t scratch_bytes(const AnyConstView& input, const MorphologyOptions& options, bool least) {
+  if (wants_device(options.execution)) {
+    const AnyView output(nullptr, options.labels ? input.dtype() : DType::uint8, input.shape());
+    const DeviceCopies shapes = copies_of({input}, {output});
+    return shapes.bytes + morphology_scratch_bytes(shapes.inputs[0], options_on_device(options));
+  }
   const Morphology call(input, options);
   if (element_count(input.shape()) == 0) return 0;
   int batch_axes = 0;
@@ -374,7 +363,31 @@ std::size_t scratch_bytes(const AnyConstView& input, const MorphologyOptions& op
   return call.scratch_bytes(part, batch_axes, least);
 }
 
+/// Between arrays of the host.
+MorphologyReport run_there(const AnyConstView& input, const MorphologyOptions& options, const AnyView& output) {
+  const std::size_t bytes = scratch_bytes(input, options, true);
+  check_scratch(options.execution, bytes);
+  const std::string device =
+      run_on_device({input}, {output}, options.execution, [&](const DeviceCopies& at, Stream stream) {
+        morphology(at.inputs[0], options_on_device(options), at.outputs[0], stream);
+      });
+  if (options.execution.progress) options.execution.progress(1);
+  return {.backend = Backend::cuda, .scratch_bytes = bytes, .device = device};
+}
+
 }  // namespace
+
+MorphologyReport morphology(const AnyConstView& input, const MorphologyOptions& options, const AnyView& output) {
+  Morphology call(input, options);
+  check(input, options, output);
+  return wants_device(options.execution) ? run_there(input, options, output) : call.run(input, output);
+}
+
+Array morphology(const AnyConstView& input, const MorphologyOptions& options) {
+  Array output(options.labels ? input.dtype() : DType::boolean, input.shape());
+  morphology(input, options, output.view());
+  return output;
+}
 
 std::size_t morphology_scratch_bytes(const AnyConstView& input, const MorphologyOptions& options) {
   return scratch_bytes(input, options, false);
@@ -383,5 +396,37 @@ std::size_t morphology_scratch_bytes(const AnyConstView& input, const Morphology
 std::size_t least_morphology_scratch_bytes(const AnyConstView& input, const MorphologyOptions& options) {
   return scratch_bytes(input, options, true);
 }
+
+#ifdef FATHOM_HAS_CUDA
+
+MorphologyReport morphology(const AnyConstDeviceView& input, const MorphologyOptions& options,
+                            const AnyDeviceView& output, Stream stream) {
+  check_device_execution(options.execution);
+  const Morphology call(unchecked(input), options);
+  check(unchecked(input), options, unchecked(output));
+  if (element_count(input.shape()) == 0) return {.backend = Backend::cuda};
+  const std::size_t bytes = cuda::morphology_scratch_bytes(call.call(), input);
+  check_scratch(options.execution, bytes);
+  const auto find_labels = [&](const AnyConstView& labels) {
+    return cpu::find_labels(labels, {options.execution, thread_count(options.execution)});
+  };
+  const std::string device = cuda::morphology(call.call(), input, output, find_labels, stream);
+  return {.backend = Backend::cuda, .scratch_bytes = bytes, .device = device};
+}
+
+std::size_t morphology_scratch_bytes(const AnyConstDeviceView& input, const MorphologyOptions& options) {
+  const Morphology call(unchecked(input), options);
+  return element_count(input.shape()) == 0 ? 0 : cuda::morphology_scratch_bytes(call.call(), input);
+}
+
+#else
+
+MorphologyReport morphology(const AnyConstDeviceView&, const MorphologyOptions&, const AnyDeviceView&, Stream) {
+  refuse_device_views();
+}
+
+std::size_t morphology_scratch_bytes(const AnyConstDeviceView&, const MorphologyOptions&) { refuse_device_views(); }
+
+#endif
 
 }  // namespace fathom::apps

@@ -1,9 +1,16 @@
 // Which elements of an array are sites, and how many: row by row, through the mask that transforms read.
+#include "fathom/grid/mark_sites.h"
+
 #include <algorithm>
 #include <array>
+#include <string>
 
-#include "fathom/grid/distance.h"
+#include "fathom/core/error.h"
 #include "grid/cpu/site_mask.h"
+
+#ifdef FATHOM_HAS_CUDA
+#include "grid/cuda/mark_sites.h"
+#endif
 
 namespace fathom::grid {
 
@@ -58,5 +65,22 @@ Array mark_sites(const AnyConstView& input, const Sites& sites) {
   });
   return marks;
 }
+
+#ifdef FATHOM_HAS_CUDA
+
+void mark_sites(const AnyConstDeviceView& input, const Sites& sites, const AnyDeviceView& marks, Stream stream) {
+  if (!(marks.shape() == input.shape()) || (marks.dtype() != DType::boolean && marks.dtype() != DType::uint8))
+    throw InvalidArgument("the marks are " + std::string(name_of(marks.dtype())) + " of the shape " +
+                          to_string(marks.shape()) + "; they must be bool or uint8 of " + to_string(input.shape()));
+  if (element_count(input.shape()) > 0) cuda::mark_sites(input, rule_of(sites), marks, stream);
+}
+
+#else
+
+void mark_sites(const AnyConstDeviceView&, const Sites&, const AnyDeviceView&, Stream) {
+  throw DeviceError("this build of Fathom has no CUDA backend");
+}
+
+#endif
 
 }  // namespace fathom::grid

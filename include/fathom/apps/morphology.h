@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fathom/core/array.h"
+#include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
 
@@ -46,7 +47,7 @@ struct MorphologyOptions {
   std::vector<double> spacing;
   /// Leading axes that count arrays which have nothing to do with one another.
   int batch_axes = 0;
-  /// The backend `cuda` is refused.
+  /// The backend `automatic` is the CPU for arrays of the host.
   Execution execution;
 };
 
@@ -74,6 +75,16 @@ struct MorphologyReport {
 /// Source: Ragnemalm 1992, Cao et al. 2010 (thresholds of distances); borders, labels and thickness as stated here.
 MorphologyReport morphology(const AnyConstView& input, const MorphologyOptions& options, const AnyView& output);
 
+/// The same between arrays in a device's memory, in the stream's order and without waiting for it; but with `labels`, for
+/// all but erosions, the host waits for the labels, which it lists. The backend `cpu`, instruction set, threads and
+/// workspace have no meaning here, progress is not told.
+/// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
+/// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
+/// Scratch: 4 bytes per element of the array (padded, with `pad`: 5), with labels as on the host; and what
+/// grid::distance_transform() needs. Same bytes as the CPU.
+MorphologyReport morphology(const AnyConstDeviceView& input, const MorphologyOptions& options,
+                            const AnyDeviceView& output, Stream stream = {});
+
 /// The same into a new array: bool of masks, the input's type of labels.
 Array morphology(const AnyConstView& input, const MorphologyOptions& options);
 
@@ -83,7 +94,9 @@ Array morphology(const AnyConstView& input, const MorphologyOptions& options);
 /// once. With `pad` one more per element of the padded array. Of labels 9 per element, or 17 where squared distances are no
 /// uint32: with a spacing.
 /// @throws InvalidArgument as morphology()
+/// On a device with the copies of the arrays of the host.
 std::size_t morphology_scratch_bytes(const AnyConstView& input, const MorphologyOptions& options);
+std::size_t morphology_scratch_bytes(const AnyConstDeviceView& input, const MorphologyOptions& options);
 
 /// The least scratch limit with which morphology() works: with one thread.
 /// @throws InvalidArgument as morphology()

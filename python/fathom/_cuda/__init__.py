@@ -3,7 +3,7 @@ libraries that have no notion of a current stream (see _foreign.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,6 +157,13 @@ class CudaInput:
         )
         if listener is not None:
             listener(1.0)  # of a launch there is nothing to tell on the way
+
+    def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
+        twin = getattr(_core, f"{operation.__name__}_on_device")
+        result = twin(self.library.describe(self.array, self.stream), *arguments, self.stream)
+        if listener is not None:
+            listener(1.0)  # as above
+        return result
 
     def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
         described = self.library.describe(self.array, self.stream)

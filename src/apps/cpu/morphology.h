@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "apps/morphology.h"
 #include "fathom/core/array.h"
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
@@ -42,12 +43,6 @@ void mark(const AnyConstView& input, const grid::Sites& object, const AnyView& m
 
 /// @param from, to  bool or uint8
 void copy_mask(const AnyConstView& from, const AnyView& to, const Crew& crew);
-
-/// A label, and where it is: half-open ranges along the axes.
-struct LabelBox {
-  grid::Sites::Value label;
-  std::vector<grid::Range> box;
-};
 
 /// The labels of one array but 0, the lowest first. @throws Cancelled
 std::vector<LabelBox> find_labels(const AnyConstView& labels, const Crew& crew);

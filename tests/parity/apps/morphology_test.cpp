@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "apps/spread.h"
+#include "apps/morphology_cases.h"
 #include "cases.h"
 
 namespace fathom::test {
@@ -17,11 +17,6 @@ using namespace apps;
 using Operation = MorphologyOperation;
 using Index = std::vector<std::int64_t>;
 using Values = std::vector<std::int64_t>;
-
-constexpr Operation kOperations[] = {Operation::erosion,       Operation::dilation,    Operation::opening,
-                                     Operation::closing,       Operation::gradient,    Operation::white_top_hat,
-                                     Operation::black_top_hat, Operation::remove_thin, Operation::fill_thin};
-constexpr MorphologyBorder kBorders[] = {MorphologyBorder::ignore, MorphologyBorder::pad, MorphologyBorder::background};
 
 /// One image of values, and morphology of it by definition.
 struct Image {
@@ -145,35 +140,6 @@ struct Image {
   }
 };
 
-Shape small_shape(Random& random) {
-  const std::int64_t most[] = {40, 9, 5};
-  const auto rank = 1 + below(random, 3);
-  Shape shape;
-  for (std::int64_t k = 0; k < rank; ++k) shape.push_back(1 + below(random, most[rank - 1]));
-  return shape;
-}
-
-std::vector<double> some_spacing(Random& random, int rank) {
-  const std::vector<double> sizes =
-      pick(random, std::vector<std::vector<double>>{{1}, {1, 2, 3}, {0.5}, {0.1, 0.3, 0.2}, {1.37, 0.71, 2.9}});
-  std::vector<double> spacing;
-  for (int k = 0; k < rank; ++k) spacing.push_back(sizes[static_cast<std::size_t>(k) % sizes.size()]);
-  return spacing;
-}
-
-/// One that some distance equals, one between, 0, or beyond everything.
-double some_size(Random& random, const std::vector<double>& spacing, bool finite) {
-  const auto along = [&](double steps, std::size_t k) { return spacing[k % spacing.size()] * steps; };
-  switch (below(random, 6)) {
-    case 0: return 0;
-    case 1: return finite ? 2.2 * spacing[0] : pick(random, std::vector<double>{1e9, INFINITY});
-    case 2: return static_cast<double>(below(random, 400)) / 100 * spacing[0];
-    default:
-      return std::hypot(along(static_cast<double>(below(random, 4)), 0),
-                        along(static_cast<double>(below(random, 3)), 1));
-  }
-}
-
 std::string describe(const Image& image, const MorphologyOptions& options) {
   std::string text = "operation " + std::to_string(static_cast<int>(options.operation)) + ", size " +
                      std::to_string(options.size) + ", border " + std::to_string(static_cast<int>(options.border)) +
@@ -185,49 +151,30 @@ std::string describe(const Image& image, const MorphologyOptions& options) {
 }
 
 void check_one(std::uint64_t seed) {
-  Random random(seed);
+  const MorphologyCase c = morphology_case(seed);
+  const MorphologyOptions& options = c.options;
   Image image;
-  image.shape = small_shape(random);
-  image.spacing = some_spacing(random, image.shape.rank());
-  MorphologyOptions options;
-  options.operation = kOperations[below(random, std::size(kOperations))];
-  options.border = image.border = kBorders[below(random, 3)];
-  options.labels = chance(random, 0.4);
-  if (chance(random, 0.8) || image.spacing[0] != 1) options.spacing = image.spacing;
-  else image.spacing.assign(image.spacing.size(), 1);
-  options.size = some_size(random, image.spacing, options.border == MorphologyBorder::pad);
+  for (int axis = options.batch_axes; axis < c.input.view.rank(); ++axis) image.shape.push_back(c.input.view.shape()[axis]);
+  image.spacing = options.spacing;
+  if (options.spacing.empty()) image.spacing.assign(static_cast<std::size_t>(image.shape.rank()), 1);
+  image.border = options.border;
   const bool thin = options.operation == Operation::remove_thin || options.operation == Operation::fill_thin;
   image.reach = thin ? std::max(0.0, options.size / 2 * (1 - 0x1p-45)) : options.size * (1 + 0x1p-45);
-  options.execution.threads = chance(random, 0.5) ? 1 : 3;
-
-  const std::int64_t images = chance(random, 0.3) ? 1 + below(random, 3) : 1;
-  options.batch_axes = images > 1 || chance(random, 0.2) ? 1 : 0;
-  Shape shape;
-  if (options.batch_axes > 0) shape.push_back(images);
-  for (const std::int64_t extent : image.shape) shape.push_back(extent);
-  const DType type = pick(
-      random, options.labels ? std::vector{DType::uint8, DType::int16, DType::int64, DType::boolean}
-                             : std::vector{DType::boolean, DType::uint8, DType::int32, DType::float32, DType::float64});
-  const Spread input(type, shape, random);
-  const double density = pick(random, std::vector<double>{0, 0.05, 0.3, 0.7, 0.95, 1});
-  Values values(static_cast<std::size_t>(element_count(shape)));
-  input.each([&]<class T>(std::int64_t i, T& element) {
-    const std::int64_t label = 1 + below(random, 4);
-    element = chance(random, density) ? static_cast<T>(std::is_signed_v<T> && label == 4 ? -2 : label) : T{};
+  Values values(static_cast<std::size_t>(element_count(c.input.view.shape())));
+  c.input.each([&](std::int64_t i, auto element) {
     values[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(element);
   });
-  const Spread output(options.labels ? type : chance(random, 0.5) ? DType::uint8 : DType::boolean, shape, random);
-  morphology(input.view, options, output.view);
+  morphology(c.input.view, options, c.output.view);
 
   Values expected;
-  const std::int64_t size = image.size();
-  for (std::int64_t k = 0; k < images; ++k) {
-    image.values.assign(values.begin() + k * size, values.begin() + (k + 1) * size);
+  const auto size = static_cast<std::ptrdiff_t>(image.size());
+  for (auto first = values.begin(); first != values.end(); first += size) {
+    image.values.assign(first, first + size);
     const Values found = options.labels ? image.of_labels(options.operation) : image.of_mask(options.operation);
     expected.insert(expected.end(), found.begin(), found.end());
   }
   Values result(expected.size());
-  output.each(
+  c.output.each(
       [&](std::int64_t i, auto& element) { result[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(element); });
   ASSERT_EQ(result, expected) << "seed " << seed << ": " << describe(image, options);
 }

@@ -14,6 +14,7 @@ struct Spread {
   Array memory;
   AnyView view;
 
+  Spread() = default;
   Spread(DType dtype, const Shape& shape, Random& random) {
     Shape larger = shape;
     for (int k = 0; k < shape.rank(); ++k) larger[k] += below(random, 3);

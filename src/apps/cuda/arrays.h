@@ -1,0 +1,19 @@
+// Where a call's arrays are.
+#pragma once
+
+#include <initializer_list>
+
+#include "fathom/core/view.h"
+
+namespace fathom::apps::cuda {
+
+struct NamedView {
+  AnyConstDeviceView view;
+  const char* name;
+};
+
+/// The device that has the memory of all views that are present and not empty; without any, the current one.
+/// @throws InvalidArgument a view's memory is not on one device
+int device_of(std::initializer_list<NamedView> views);
+
+}  // namespace fathom::apps::cuda

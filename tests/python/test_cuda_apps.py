@@ -1,0 +1,51 @@
+"""Morphology and other operations on arrays on a CUDA device: what PyTorch and CuPy users get. Without a device these skip."""
+
+import fathom
+import numpy as np
+import pytest
+from devices import Cupy, Torch
+
+if not fathom.info().devices:
+    pytest.skip("no CUDA device, or a build without CUDA", allow_module_level=True)
+
+RANDOM = np.random.default_rng(0)
+MASK = RANDOM.random((57, 83)) > 0.7
+LABELS = RANDOM.integers(0, 4, (3, 40, 31)).astype(np.int32)
+
+
+@pytest.fixture(params=[Torch, Cupy])
+def library(request):
+    return request.param()
+
+
+def check(library, operation, x, *arguments, **options):
+    """The host's answer, from arrays of the host, and of the device, on its stream."""
+    expected = operation(x, *arguments, **options)
+    np.testing.assert_array_equal(operation(x, *arguments, backend="cuda", **options), expected)
+    there = library.put(x)
+    library.synchronize()
+    with library.on(library.stream()):
+        found = operation(there, *arguments, **options)
+    library.synchronize()
+    np.testing.assert_array_equal(library.get(found), expected)
+    assert library.get(found).dtype == expected.dtype
+
+
+@pytest.mark.parametrize("name", fathom.morphology.__all__)
+def test_morphology(library, name):
+    operation = getattr(fathom.morphology, name)
+    for border in ("ignore", "pad", "background"):
+        check(library, operation, MASK, 3.2, border=border)
+    check(library, operation, MASK.astype(np.float32), 2, spacing=(1, 0.7))
+    check(library, operation, LABELS, 2, labels=True, ndim=2)
+
+
+def test_out_and_refusals(library):
+    x = library.put(MASK)
+    out = library.empty(MASK.shape, "uint8")
+    assert fathom.morphology.closing(x, 4, out=out) is out
+    np.testing.assert_array_equal(library.get(out), fathom.morphology.closing(MASK, 4))
+    with pytest.raises(ValueError, match="backend cpu cannot work"):
+        fathom.morphology.closing(x, 4, backend="cpu")
+    with pytest.raises(ValueError, match="lies on the host"):
+        fathom.morphology.closing(x, 4, out=np.empty(MASK.shape, np.uint8))
