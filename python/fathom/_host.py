@@ -163,6 +163,10 @@ class HostInput:
             listener,
         )
 
+    def beside(self, x: Any, name: str) -> Array:
+        _check_place(x, name)
+        return HostInput.of_numbers(x, name).array
+
     def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
         return operation(self.array, *arguments, listener)
 

@@ -158,6 +158,11 @@ class CudaInput:
         if listener is not None:
             listener(1.0)  # of a launch there is nothing to tell on the way
 
+    def beside(self, x: Any, name: str) -> CudaOutput:
+        self._check_place(x, name)
+        given = CudaInput(self.library, x, self.device, self._given_stream).numbers(name)
+        return CudaOutput(given, given.array, None)  # it keeps the copy that may have been made
+
     def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
         twin = getattr(_core, f"{operation.__name__}_on_device")
         result = twin(self.library.describe(self.array, self.stream), *arguments, self.stream)
