@@ -11,6 +11,7 @@
 #include "apps/squares.h"
 #include "core/cuda/runtime.h"
 #include "fathom/grid/distance.h"
+#include "fathom/grid/mark_sites.h"
 
 namespace fathom::apps::cuda {
 

@@ -220,14 +220,18 @@ TEST_F(AppsOnDevice, LocalThicknessAsOnTheCpu) {
 
 /// Balls in many parts, tiles that many cover, and squares of all types.
 TEST_F(AppsOnDevice, LocalThicknessOfLargerImages) {
+  struct Case {
+    Shape shape;
+    double sites;
+    std::vector<double> spacing;
+  };
+  const Case cases[] = {{{180, 200}, 1e-4, {}}, {{24, 30, 40}, 2e-4, {}}, {{24, 30, 40}, 2e-3, {2, .7, 1.3}},
+                        {{3, 66000}, .02, {}},  {{3, 900}, .01, {1, .3}}, {{300, 1}, .01, {}}};
   Random random(4);
-  for (const Shape& shape : {Shape{260, 300}, Shape{40, 50, 60}, Shape{3, 70000}, Shape{300, 1}}) {
+  for (const Case& c : cases) {
     LocalThicknessOptions options;
-    const Array mask = mask_array(scatter(shape, 2e-4, random), shape);
-    check_thickness(mask, options, random);
-    options.spacing = {2, .7, 1.3};
-    options.spacing.resize(static_cast<std::size_t>(shape.rank()));
-    check_thickness(mask, options, random);
+    options.spacing = c.spacing;
+    check_thickness(mask_array(scatter(c.shape, c.sites, random), c.shape), options, random);
   }
 }
 
@@ -256,11 +260,15 @@ TEST_F(AppsOnDevice, AxesAndThicknessRefuse) {
   EXPECT_EQ(said([&] { medial_axis(there.view(), options, {}); }),
             "no output was given; give axis, distance, nearest or witness");
   options.execution.backend = Backend::cpu;
-  EXPECT_EQ(said([&] { medial_axis(there.view(), options, {other.view(), {}, {}, {}}); }),
+  EXPECT_EQ(said([&] {
+              medial_axis(there.view(), options, {other.view(), {}, {}, {}});
+            }),
             "the arrays are in a device's memory, where the backend cpu cannot work; use auto or cuda");
   options.execution.backend = Backend::automatic;
   options.execution.scratch_limit = 10;
-  EXPECT_EQ(said([&] { medial_axis(there.view(), options, {other.view(), {}, {}, {}}); }),
+  EXPECT_EQ(said([&] {
+              medial_axis(there.view(), options, {other.view(), {}, {}, {}});
+            }),
             "the scratch limit of 10 bytes is too small; what works here is " +
                 std::to_string(scratch_bytes(there.view(), options, {other.view(), {}, {}, {}})) + " bytes");
   const AnyConstDeviceView not_there(host.memory.data(), DType::uint8, {4, 5});
