@@ -501,6 +501,24 @@ def axis_balls_on_device(
 def local_thickness_on_device(
     x: DeviceArray, rank: int, common: Common, out: DeviceArray, stream: int, /
 ) -> None: ...
+def costmap_on_device(
+    occupancy: DeviceArray,
+    rank: int,
+    common: Common,
+    occupied: tuple[int, int | float],
+    unknown: tuple[int, int | float] | None,
+    resolution: float,
+    inscribed: float,
+    inflation: float,
+    scaling: float,
+    cost: DeviceArray,
+    nearest: DeviceArray | None,
+    stream: int,
+    /,
+) -> None: ...
+def direction_on_device(
+    x: DeviceArray, rank: int, common: Common, options: Options, out: DeviceArray, stream: int, /
+) -> None: ...
 def morphology_on_device(
     x: DeviceArray,
     rank: int,

@@ -27,6 +27,7 @@ def direction(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """Direction from each element to its nearest site, in degrees from north, clockwise.
@@ -37,16 +38,16 @@ def direction(
     Parameters
     ----------
     x : array, shape (*batch, rows, columns)
-        As for :func:`distance_transform`, in the processor's memory.
-    sites, spacing, metric, border, max_distance, threads, progress
+        As for :func:`distance_transform`.
+    sites, spacing, metric, border, max_distance, threads, stream, progress
         As for :func:`distance_transform`. Directions are in units of the spacing; across a periodic border, the shorter
         way, of equally short ones to the south and east.
     ndim : int, optional
         2, if there are axes before rows and columns: a batch of independent maps.
     out : array of float32, shape of `x`, optional
         Where to put the result.
-    backend : {None, "auto", "cpu"}
-        There is no other than the processor.
+    backend : {None, "auto", "cpu", "cuda"}
+        Where to compute; None and "auto": where `x` lies.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def direction(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`distance_transform`.
 
     See Also
@@ -72,7 +73,7 @@ def direction(
            [ 90.,   0., 270.],
            [ 45., 360., 315.]], dtype=float32)
     """
-    images = Images(x, "x", ndim, None, backend, threads, progress)
+    images = Images(x, "x", ndim, None, backend, threads, progress, on_device=True, stream=stream)
     settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, False, "faces")
     result = images.output(out, _DIRECTIONS)
     images.run(_core.direction, _options.make(settings, len(images.space), ()), result)

@@ -38,6 +38,7 @@ def costmap(
     nearest_out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """Cost of being in each cell of a map, by the distance to the nearest obstacle and Nav2's formula.
@@ -45,7 +46,7 @@ def costmap(
     Parameters
     ----------
     occupancy : array, shape (*batch, *space)
-        A map. Any kind of array on the host that :func:`distance_transform` takes.
+        A map. Any kind of array that :func:`distance_transform` takes.
     resolution : float
         Size of a cell in metres.
     inscribed : float
@@ -64,11 +65,11 @@ def costmap(
         How many trailing axes are space; the axes before them are a batch of independent maps. All, if not given.
     out, nearest_out : array, optional
         Where to put the results.
-    backend : {None, "auto", "cpu"}
-        Where to compute.
+    backend : {None, "auto", "cpu", "cuda"}
+        Where to compute; None and "auto": where `occupancy` lies.
     threads : int, optional
         Most threads to use; all processors if not given. Results do not depend on it.
-    progress : bool or callable, optional
+    stream, progress : optional
         As for :func:`distance_transform`.
 
     Returns
@@ -81,7 +82,7 @@ def costmap(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`distance_transform`.
 
     Notes
@@ -99,7 +100,7 @@ def costmap(
     """
     if nearest_out is not None and not return_nearest:
         raise ValueError("nearest_out is given, but return_nearest is False; set it to True")
-    images = Images(occupancy, "occupancy", ndim, None, backend, threads, progress)
+    images = Images(occupancy, "occupancy", ndim, None, backend, threads, progress, on_device=True, stream=stream)
     if occupied is None:
         occupied, usual = _CELLS.get(images.given.dtype, ("nonzero", None))
         unknown = usual if unknown is None else unknown

@@ -42,8 +42,7 @@ def expand_labels(
         How far labels grow, in the unit of the spacing; everywhere if not given.
     ties : {"first", "lowest"}
         Of equally near labels the one whose element has the lowest linear index, or the lowest one, wherever it lies:
-        then results turn and flip with the labels. "lowest" is for integers on the host, Euclidean distances and open
-        borders; it is ``morphology.dilation(labels, distance, labels=True)``, and takes longer.
+        then results turn and flip with the labels. "lowest" is for integers, Euclidean distances and open borders; it is ``morphology.dilation(labels, distance, labels=True)``, and takes longer.
     spacing, metric, border, ndim, backend, threads, stream, progress
         As for :func:`distance_transform`.
     out : array, optional
@@ -69,11 +68,11 @@ def expand_labels(
     (array([7, 7, 5]), array([7, 5, 5]))
     """
     if choose(_TIES, ties, "ties"):
-        if metric != "euclidean" or border != "open" or stream is not None:
-            raise ValueError('ties="lowest" is for the Euclidean metric, open borders and no stream; leave them out')
+        if metric != "euclidean" or border != "open":
+            raise ValueError('ties="lowest" is for the Euclidean metric and open borders; leave them out')
         return morphology.dilation(
             labels, distance, labels=True, spacing=spacing, ndim=ndim, out=out, backend=backend, threads=threads,
-            progress=progress,
+            stream=stream, progress=progress,
         )
     settings = ("nonzero", spacing, metric, border, distance, backend, threads, False, "faces")
     values = take_values(labels, "labels", stream)

@@ -13,6 +13,10 @@
 #include "fathom/apps/sdf.h"
 #include "watch.h"
 
+#ifdef FATHOM_PYTHON_CUDA
+#include "cuda/device_array.h"
+#endif
+
 namespace nb = nanobind;
 
 namespace fathom::python {
@@ -30,11 +34,8 @@ grid::Sites sites_of(const Rule& rule) {
 }
 
 /// @param unknown  a rule, or None
-void costmap(nb::handle x, int rank, const Common& common, const Rule& occupied, nb::handle unknown, double resolution,
-             double inscribed, double inflation, double scaling, nb::handle cost, nb::handle nearest,
-             nb::object progress) {
-  const HostArray arrays[] = {{x, read}, {cost, write}, {nearest, write}};
-  const Images images(arrays, rank);
+apps::CostmapOptions costmap_options(const Common& common, int batch_axes, const Rule& occupied, nb::handle unknown,
+                                     double resolution, double inscribed, double inflation, double scaling) {
   apps::CostmapOptions options;
   options.occupied = sites_of(occupied);
   if (!unknown.is_none()) options.unknown = sites_of(nb::cast<Rule>(unknown));
@@ -42,12 +43,34 @@ void costmap(nb::handle x, int rank, const Common& common, const Rule& occupied,
   options.inscribed = inscribed;
   options.inflation = inflation;
   options.scaling = scaling;
-  options.batch_axes = images.batch_axes();
+  options.batch_axes = batch_axes;
   options.execution = common.execution;
+  return options;
+}
+
+void costmap(nb::handle x, int rank, const Common& common, const Rule& occupied, nb::handle unknown, double resolution,
+             double inscribed, double inflation, double scaling, nb::handle cost, nb::handle nearest,
+             nb::object progress) {
+  const HostArray arrays[] = {{x, read}, {cost, write}, {nearest, write}};
+  const Images images(arrays, rank);
+  auto options =
+      costmap_options(common, images.batch_axes(), occupied, unknown, resolution, inscribed, inflation, scaling);
   run_watched(std::move(progress), options.execution, [&] {
     apps::costmap(images[0], options, {images[1], images[2]});
   });
 }
+
+#ifdef FATHOM_PYTHON_CUDA
+void costmap_on_device(const DeviceArray& x, int rank, const Common& common, const Rule& occupied, nb::handle unknown,
+                       double resolution, double inscribed, double inflation, double scaling, const DeviceArray* cost,
+                       const DeviceArray* nearest, std::uintptr_t stream) {
+  const DeviceImages<3> images({x.raw(), raw(cost), raw(nearest)}, rank);
+  const auto options =
+      costmap_options(common, images.batch_axes(), occupied, unknown, resolution, inscribed, inflation, scaling);
+  const nb::gil_scoped_release unlocked;
+  apps::costmap(images[0], options, apps::DeviceCostmapOutputs{images[1], images[2]}, stream_at(stream));
+}
+#endif
 
 void sdf(nb::handle x, int rank, const Common& common, double range, double pad, bool invert, nb::handle texture,
          nb::object progress) {
@@ -68,6 +91,10 @@ void sdf(nb::handle x, int rank, const Common& common, double range, double pad,
 void add_fields(nb::module_& m) {
   m.def("costmap", &costmap, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
+#ifdef FATHOM_PYTHON_CUDA
+  m.def("costmap_on_device", &costmap_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
+#endif
   m.def("sdf", &sdf, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
 }
 

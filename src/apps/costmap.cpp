@@ -10,10 +10,15 @@
 #include <vector>
 
 #include "apps/check.h"
+#include "apps/device_call.h"
 #include "apps/row_access.h"
 #include "core/parallel.h"
 #include "core/text.h"
 #include "fathom/core/error.h"
+
+#ifdef FATHOM_HAS_CUDA
+#include "apps/cuda/costmap.h"
+#endif
 
 namespace fathom::apps {
 
@@ -75,13 +80,15 @@ void check(const AnyConstView& map, const CostmapOptions& options, const Costmap
                           to_string(map.shape()));
 }
 
-grid::DistanceOptions transform_options(const CostmapOptions& options) {
+/// @param unlimited  nearest cells are wanted, however far
+grid::DistanceOptions transform_options(const CostmapOptions& options, bool unlimited) {
   grid::DistanceOptions transform;
   transform.sites.rule = grid::Sites::Rule::nonzero;
   transform.batch_axes = options.batch_axes;
   transform.execution = options.execution;
   transform.execution.backend = Backend::cpu;
   transform.execution.scratch_limit.reset();
+  if (!unlimited) transform.max_distance = std::ceil(reach(options)) + 1;
   return transform;
 }
 
@@ -122,12 +129,33 @@ void fill(const Array& squared, const Array& unknown, const std::vector<std::uin
   });
 }
 
+CostmapOptions options_on_device(const CostmapOptions& options) {
+  CostmapOptions own = options;
+  own.execution = execution_on_device(options.execution);
+  return own;
+}
+
+DeviceCostmapOutputs outputs_there(const DeviceCopies& at) { return {at.outputs[0], at.outputs[1]}; }
+
+/// Between arrays of the host.
+CostmapReport run_there(const AnyConstView& map, const CostmapOptions& options, const CostmapOutputs& outputs) {
+  const std::size_t bytes = costmap_scratch_bytes(map, options, outputs);
+  check_scratch(options.execution, bytes);
+  const std::string device = run_on_device(
+      {map}, {outputs.cost, outputs.nearest}, options.execution, [&](const DeviceCopies& at, Stream stream) {
+        costmap(at.inputs[0], options_on_device(options), outputs_there(at), stream);
+      });
+  if (options.execution.progress) options.execution.progress(1);
+  return {.backend = Backend::cuda, .scratch_bytes = bytes, .device = device};
+}
+
 }  // namespace
 
 CostmapReport costmap(const AnyConstView& map, const CostmapOptions& options, const CostmapOutputs& outputs) {
   CostmapReport report;
-  report.threads = host_threads(options.execution, "costmap");
+  report.threads = thread_count(options.execution);
   check(map, options, outputs);
+  if (wants_device(options.execution)) return run_there(map, options, outputs);
   report.scratch_bytes = costmap_scratch_bytes(map, options, outputs);
   check_scratch(options.execution, report.scratch_bytes);
   const std::vector<std::uint8_t> table = cost_table(options, map.shape());
@@ -135,9 +163,7 @@ CostmapReport costmap(const AnyConstView& map, const CostmapOptions& options, co
   const Array occupied = occupied_cells(map, options, unknown);
   Array squared;
   if (outputs.cost.present()) squared = Array(DType::uint32, map.shape());
-  grid::DistanceOptions transform = transform_options(options);
-  if (!outputs.nearest.present()) transform.max_distance = std::ceil(reach(options)) + 1;
-  const auto done = grid::distance_transform(occupied.view(), transform, transform_outputs(outputs, squared.view()));
+  const auto done = grid::distance_transform(occupied.view(), transform_options(options, outputs.nearest.present()), transform_outputs(outputs, squared.view()));
   report.instruction_set = done.instruction_set;
   if (outputs.cost.present()) fill(squared, unknown, table, report.threads, options, outputs.cost.as<std::uint8_t>());
   return report;
@@ -145,13 +171,62 @@ CostmapReport costmap(const AnyConstView& map, const CostmapOptions& options, co
 
 std::size_t costmap_scratch_bytes(const AnyConstView& map, const CostmapOptions& options,
                                   const CostmapOutputs& outputs) {
-  host_threads(options.execution, "costmap");
+  thread_count(options.execution);
   check(map, options, outputs);
+  if (wants_device(options.execution)) {
+    const DeviceCopies shapes = copies_of({map}, {outputs.cost, outputs.nearest});
+    return shapes.bytes + costmap_scratch_bytes(shapes.inputs[0], options_on_device(options), outputs_there(shapes));
+  }
   const auto cells = static_cast<std::size_t>(element_count(map.shape()));
-  return grid::scratch_bytes(AnyConstView(nullptr, DType::uint8, map.shape()), transform_options(options),
+  return grid::scratch_bytes(AnyConstView(nullptr, DType::uint8, map.shape()),
+                             transform_options(options, outputs.nearest.present()),
                              transform_outputs(outputs, AnyView(nullptr, DType::uint32, map.shape()))) +
          cells * ((outputs.cost.present() ? 4 : 0) + (options.unknown ? 2 : 1)) +
          cost_table(options, map.shape()).size();
 }
+
+#ifdef FATHOM_HAS_CUDA
+
+namespace {
+
+/// @throws InvalidArgument as costmap()
+cuda::CostmapCall checked(const AnyConstDeviceView& map, const CostmapOptions& options,
+                          const DeviceCostmapOutputs& outputs) {
+  check(unchecked(map), options, {unchecked(outputs.cost), unchecked(outputs.nearest)});
+  grid::DistanceOptions transform = transform_options(options, outputs.nearest.present());
+  transform.execution.backend = Backend::automatic;
+  if (!options.unknown) transform.sites = options.occupied;
+  return {options, transform, cost_table(options, map.shape())};
+}
+
+}  // namespace
+
+std::size_t costmap_scratch_bytes(const AnyConstDeviceView& map, const CostmapOptions& options,
+                                  const DeviceCostmapOutputs& outputs) {
+  return cuda::costmap_scratch_bytes(checked(map, options, outputs), map, outputs);
+}
+
+CostmapReport costmap(const AnyConstDeviceView& map, const CostmapOptions& options, const DeviceCostmapOutputs& outputs,
+                      Stream stream) {
+  check_device_execution(options.execution);
+  const cuda::CostmapCall call = checked(map, options, outputs);
+  const std::size_t bytes = cuda::costmap_scratch_bytes(call, map, outputs);
+  check_scratch(options.execution, bytes);
+  if (element_count(map.shape()) == 0) return {.backend = Backend::cuda};
+  const std::string device = cuda::costmap(call, map, outputs, stream);
+  return {.backend = Backend::cuda, .scratch_bytes = bytes, .device = device};
+}
+
+#else
+
+std::size_t costmap_scratch_bytes(const AnyConstDeviceView&, const CostmapOptions&, const DeviceCostmapOutputs&) {
+  refuse_device_views();
+}
+
+CostmapReport costmap(const AnyConstDeviceView&, const CostmapOptions&, const DeviceCostmapOutputs&, Stream) {
+  refuse_device_views();
+}
+
+#endif
 
 }  // namespace fathom::apps

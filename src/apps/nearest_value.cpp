@@ -3,14 +3,20 @@
 #include "fathom/apps/nearest_value.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "apps/check.h"
 #include "apps/cpu/nearest_value.h"
+#include "apps/device_call.h"
+#include "apps/direction.hd.h"
+#include "apps/nearest_value.h"
 #include "apps/rows.h"
 #include "fathom/core/array.h"
 #include "fathom/core/error.h"
+
+#ifdef FATHOM_HAS_CUDA
+#include "apps/cuda/nearest_value.h"
+#endif
 
 namespace fathom::apps {
 
@@ -24,14 +30,12 @@ void check_view(const AnyConstView& input, const AnyView& view, const std::strin
                           std::string(name_of(dtype)));
 }
 
-constexpr const char* kName = "the nearest site's value";
-
 int space_rank(const AnyConstView& input, const grid::DistanceOptions& options) {
   return input.rank() - options.batch_axes;
 }
 
 void check(const AnyConstView& input, const grid::DistanceOptions& options, const NearestValueOutputs& outputs) {
-  host_threads(options.execution, kName);
+  thread_count(options.execution);
   check_batch(input, options.batch_axes);
   if (options.sites.rule == grid::Sites::Rule::labels)
     throw InvalidArgument("the sites are another label's elements, whose values mean nothing; choose another rule");
@@ -45,18 +49,6 @@ void check(const AnyConstView& input, const grid::DistanceOptions& options, cons
   if (outputs.direction.present() && space_rank(input, options) != 2)
     throw InvalidArgument("directions are of maps, with 2 axes of space, not " +
                           std::to_string(space_rank(input, options)));
-}
-
-/// What the transform is asked for. @param nearest  indices, dense
-grid::DistanceOutputs asked(const NearestValueOutputs& outputs, const AnyView& nearest) {
-  const bool any = outputs.value.present() || outputs.direction.present();
-  return {outputs.distance, {}, any ? nearest : AnyView(), {}};
-}
-
-DType index_type(const AnyConstView& input, int batch_axes) {
-  std::int64_t elements = 1;
-  for (int axis = batch_axes; axis < input.rank(); ++axis) elements *= input.shape()[axis];
-  return elements <= std::numeric_limits<std::int32_t>::max() ? DType::int32 : DType::int64;
 }
 
 struct Scratch {
@@ -80,6 +72,17 @@ T along(const std::vector<T>& all, std::size_t axis, T otherwise) {
   return all.empty() ? otherwise : all[all.size() == 1 ? 0 : axis];
 }
 
+/// Of the last two axes.
+Compass compass_of(const Shape& shape, const grid::DistanceOptions& options) {
+  Compass compass{};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    compass.extent[axis] = shape[shape.rank() - 2 + static_cast<int>(axis)];
+    compass.spacing[axis] = along(options.spacing, axis, 1.0);
+    compass.periodic[axis] = along(options.border, axis, grid::Border::open) == grid::Border::periodic;
+  }
+  return compass;
+}
+
 /// The images of a batch one by one.
 void each_image(const AnyConstView& input, const AnyConstView& nearest, const NearestValueOutputs& outputs,
                 const grid::DistanceOptions& options, int batch_axes, int threads) {
@@ -91,12 +94,29 @@ void each_image(const AnyConstView& input, const AnyConstView& nearest, const Ne
     return;
   }
   if (outputs.value.present()) cpu::carry(input, nearest, outputs.value, options.execution, threads);
-  if (!outputs.direction.present()) return;
-  const auto is_periodic = [&](std::size_t axis) {
-    return along(options.border, axis, grid::Border::open) == grid::Border::periodic;
-  };
-  cpu::direct(nearest, {along(options.spacing, 0, 1.0), along(options.spacing, 1, 1.0)},
-              {is_periodic(0), is_periodic(1)}, outputs.direction, options.execution, threads);
+  if (outputs.direction.present())
+    cpu::direct(nearest, compass_of(input.shape(), options), outputs.direction, options.execution, threads);
+}
+
+grid::DistanceOptions options_on_device(const grid::DistanceOptions& options) {
+  grid::DistanceOptions own = options;
+  own.execution = execution_on_device(options.execution);
+  return own;
+}
+
+DeviceNearestValueOutputs outputs_there(const DeviceCopies& at) { return {at.outputs[0], at.outputs[1], at.outputs[2]}; }
+
+/// Between arrays of the host.
+NearestValueReport run_there(const AnyConstView& input, const grid::DistanceOptions& options,
+                             const NearestValueOutputs& outputs) {
+  const std::size_t bytes = nearest_value_scratch_bytes(input, options, outputs);
+  check_scratch(options.execution, bytes);
+  const std::string device = run_on_device({input}, {outputs.value, outputs.distance, outputs.direction},
+                                           options.execution, [&](const DeviceCopies& at, Stream stream) {
+    nearest_values(at.inputs[0], options_on_device(options), outputs_there(at), stream);
+  });
+  if (options.execution.progress) options.execution.progress(1);
+  return {.backend = Backend::cuda, .scratch_bytes = bytes, .device = device};
 }
 
 }  // namespace
@@ -104,6 +124,10 @@ void each_image(const AnyConstView& input, const AnyConstView& nearest, const Ne
 std::size_t nearest_value_scratch_bytes(const AnyConstView& input, const grid::DistanceOptions& options,
                                         const NearestValueOutputs& outputs, bool least) {
   check(input, options, outputs);
+  if (wants_device(options.execution)) {
+    const DeviceCopies shapes = copies_of({input}, {outputs.value, outputs.distance, outputs.direction});
+    return shapes.bytes + nearest_value_scratch_bytes(shapes.inputs[0], options_on_device(options), outputs_there(shapes));
+  }
   const Scratch scratch = scratch_of(input, options, outputs, least);
   return scratch.indices + scratch.transform;
 }
@@ -111,6 +135,7 @@ std::size_t nearest_value_scratch_bytes(const AnyConstView& input, const grid::D
 NearestValueReport nearest_values(const AnyConstView& input, const grid::DistanceOptions& options,
                                   const NearestValueOutputs& outputs) {
   check(input, options, outputs);
+  if (wants_device(options.execution)) return run_there(input, options, outputs);
   const Scratch most = scratch_of(input, options, outputs, false), least = scratch_of(input, options, outputs, true);
   grid::DistanceOptions own = options;
   own.execution.backend = Backend::cpu;
@@ -125,9 +150,51 @@ NearestValueReport nearest_values(const AnyConstView& input, const grid::Distanc
   const grid::DistanceReport done = grid::distance_transform(input, own, asked(outputs, nearest.view()));
   if (element_count(input.shape()) > 0 && most.indices > 0)
     each_image(input, std::as_const(nearest).view(), outputs, options, options.batch_axes,
-               host_threads(options.execution, kName));
+               thread_count(options.execution));
   if (options.execution.progress) options.execution.progress(1);
   return {Backend::cpu, done.instruction_set, done.threads, most.indices + done.scratch_bytes, {}};
 }
+
+#ifdef FATHOM_HAS_CUDA
+
+namespace {
+
+NearestValueOutputs unchecked(const DeviceNearestValueOutputs& outputs) {
+  return {apps::unchecked(outputs.value), apps::unchecked(outputs.distance), apps::unchecked(outputs.direction)};
+}
+
+}  // namespace
+
+std::size_t nearest_value_scratch_bytes(const AnyConstDeviceView& input, const grid::DistanceOptions& options,
+                                        const DeviceNearestValueOutputs& outputs) {
+  check(apps::unchecked(input), options, unchecked(outputs));
+  return cuda::nearest_value_scratch_bytes(input, options_on_device(options), outputs);
+}
+
+NearestValueReport nearest_values(const AnyConstDeviceView& input, const grid::DistanceOptions& options,
+                                  const DeviceNearestValueOutputs& outputs, Stream stream) {
+  check_device_execution(options.execution);
+  check(apps::unchecked(input), options, unchecked(outputs));
+  if (element_count(input.shape()) == 0) return {.backend = Backend::cuda};
+  const std::size_t bytes = nearest_value_scratch_bytes(input, options, outputs);
+  check_scratch(options.execution, bytes);
+  const Compass compass = outputs.direction.present() ? compass_of(input.shape(), options) : Compass();
+  const std::string device = cuda::nearest_values(input, options_on_device(options), outputs, compass, stream);
+  return {.backend = Backend::cuda, .scratch_bytes = bytes, .device = device};
+}
+
+#else
+
+std::size_t nearest_value_scratch_bytes(const AnyConstDeviceView&, const grid::DistanceOptions&,
+                                        const DeviceNearestValueOutputs&) {
+  refuse_device_views();
+}
+
+NearestValueReport nearest_values(const AnyConstDeviceView&, const grid::DistanceOptions&,
+                                  const DeviceNearestValueOutputs&, Stream) {
+  refuse_device_views();
+}
+
+#endif
 
 }  // namespace fathom::apps

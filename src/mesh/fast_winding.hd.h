@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "mesh/arctangent.hd.h"
+#include "core/arctangent.hd.h"
 #include "mesh/block.hd.h"
 
 namespace fathom::mesh {

@@ -64,7 +64,6 @@ def test_other_rules_and_a_chart(world):
     (["-o", "o.npy", "--inflation", "-1"], "--inflation takes a number that is at least 0, not '-1'"),
     (["-o", "o.npy", "--occupied", "labels"],
      "--occupied takes nonzero, zero, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V, not 'labels'"),
-    (["-o", "o.npy", "--backend", "cuda"], "costmap has no CUDA backend; use auto or cpu"),
     ([], "no output was asked for; give -o FILE"),
 ])
 def test_refuses(world, options, message):

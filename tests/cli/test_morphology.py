@@ -157,8 +157,6 @@ def test_fill(scene):
      "--border takes ignore, pad or background, not 'open'"),
     (["morphology", "closing", "m.png", "-o", "o.png", "--radius", "1", "--labels", "--threshold", "3"],
      "--threshold makes a mask, which has no labels; leave out --labels"),
-    (["morphology", "closing", "m.png", "-o", "o.png", "--radius", "1", "--backend", "cuda"],
-     "morphology has no CUDA backend; use auto or cpu"),
     (["morphology", "closing", "m.png", "-o", "o.npy", "--radius", "1", "--spacing", "1,2,3"],
      "--spacing has 3 values, but the shape 30 × 40 has 2 axes; give one for all axes or one per axis"),
     (["expand", "l.png", "-o", "o.png", "--ties", "last"], "--ties takes first or lowest, not 'last'"),

@@ -67,6 +67,25 @@ def test_local_thickness(library):
         fathom.porosimetry(MASK, backend="cuda")
 
 
+def test_nearest_values(library):
+    for options in ({}, {"spacing": (2, 1), "max_distance": 3}, {"border": "periodic"}):
+        check(library, fathom.direction, MASK, **options)
+    check(library, fathom.direction, LABELS, ndim=2, sites="==2")
+    check(library, fathom.allocation, LABELS, ndim=2, sites=">=2")
+    check(library, fathom.expand_labels, LABELS[0], 3, ties="lowest")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "float32"])
+def test_costmap(library, dtype):
+    cells = np.array([0, 0, 0, 0, 100, -1])[RANDOM.integers(0, 6, (2, 40, 50))].astype(np.int8).astype(dtype)
+    robot = {"resolution": 0.05, "inscribed": 0.1, "inflation": 0.5, "ndim": 2}
+    check(library, fathom.costmap, cells, **robot)
+    costs, nearest = fathom.costmap(library.put(cells), return_nearest=True, **robot)
+    expected = fathom.costmap(cells, return_nearest=True, **robot)
+    np.testing.assert_array_equal(library.get(costs), expected[0])
+    np.testing.assert_array_equal(library.get(nearest), expected[1])
+
+
 def test_out_and_refusals(library):
     x = library.put(MASK)
     out = library.empty(MASK.shape, "uint8")

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
 #include "fathom/grid/distance.h"
@@ -21,15 +22,18 @@ struct CostmapOptions {
   double inflation = 1;  ///< radius in metres beyond which there is no cost; ≥ 0
   double scaling = 10;   ///< how fast costs fall, per metre; ≥ 0
   int batch_axes = 0;    ///< as grid's
-  Execution execution;   ///< backend `automatic` is the CPU; there is no other yet
+  Execution execution;   ///< backend `automatic` is the CPU for arrays of the host
 };
 
 /// Of the map's shape; a default view is not computed.
-struct CostmapOutputs {
-  AnyView cost;     ///< uint8
-  AnyView nearest;  ///< int32 or int64: linear index in its map of the nearest occupied cell, the lowest among equals;
-                    ///< −1 without
+template <MemorySpace Space>
+struct BasicCostmapOutputs {
+  BasicAnyView<std::byte, Space> cost;  ///< uint8
+  /// int32 or int64: linear index in its map of the nearest occupied cell, the lowest among equals; −1 without.
+  BasicAnyView<std::byte, Space> nearest;
 };
+using CostmapOutputs = BasicCostmapOutputs<MemorySpace::host>;
+using DeviceCostmapOutputs = BasicCostmapOutputs<MemorySpace::device>;
 
 struct CostmapReport {
   Backend backend = Backend::cpu;
@@ -53,8 +57,19 @@ struct CostmapReport {
 /// cells stay so near obstacles, too.
 CostmapReport costmap(const AnyConstView& map, const CostmapOptions& options, const CostmapOutputs& outputs);
 
-/// Bytes of scratch that costmap() takes for such arrays; the memory behind them is not read.
+/// The same between arrays in a device's memory, in the stream's order; not while the stream is captured into a graph,
+/// since the host writes the table of costs. The backend `cpu`, instruction set, threads, workspace, progress and stop
+/// have no meaning here.
+/// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
+/// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
+CostmapReport costmap(const AnyConstDeviceView& map, const CostmapOptions& options, const DeviceCostmapOutputs& outputs,
+                      Stream stream = {});
+
+/// Bytes of scratch that costmap() takes for such arrays; the memory behind them is not read. On a device
+/// with the copies of arrays of the host.
 std::size_t costmap_scratch_bytes(const AnyConstView& map, const CostmapOptions& options,
                                   const CostmapOutputs& outputs);
+std::size_t costmap_scratch_bytes(const AnyConstDeviceView& map, const CostmapOptions& options,
+                                  const DeviceCostmapOutputs& outputs);
 
 }  // namespace fathom::apps

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 
-#include "apps/direction.hd.h"
 #include "core/parallel.h"
 
 namespace fathom::apps::cpu {
@@ -38,14 +37,6 @@ void each_row(const Shape& shape, const Execution& execution, int threads, const
   });
 }
 
-/// Steps from an element to a site along an axis.
-std::int64_t steps(std::int64_t from, std::int64_t to, std::int64_t extent, bool periodic) {
-  const std::int64_t straight = to - from;
-  if (!periodic) return straight;
-  if (2 * straight > extent) return straight - extent;
-  return 2 * straight <= -extent ? straight + extent : straight;
-}
-
 }  // namespace
 
 void carry(const AnyConstView& input, const AnyConstView& nearest, const AnyView& value, const Execution& execution,
@@ -69,23 +60,16 @@ void carry(const AnyConstView& input, const AnyConstView& nearest, const AnyView
   });
 }
 
-void direct(const AnyConstView& nearest, const std::array<double, 2>& spacing, const std::array<bool, 2>& periodic,
-            const AnyView& direction, const Execution& execution, int threads) {
+void direct(const AnyConstView& nearest, const Compass& compass, const AnyView& direction, const Execution& execution,
+            int threads) {
   const Shape& shape = nearest.shape();
-  const std::int64_t height = shape[0], width = shape[1];
   float* const to = direction.as<float>().data();
   with_indices(nearest, [&](const auto* indices) {
     each_row(shape, execution, threads, [&](std::int64_t y, std::int64_t first) {
       float* const row = to + y * direction.strides()[0];
-      for (std::int64_t x = 0; x < width; ++x) {
+      for (std::int64_t x = 0; x < shape[1]; ++x) {
         const auto site = static_cast<std::int64_t>(indices[first + x]);
-        if (site < 0) {
-          row[x] = std::numeric_limits<float>::quiet_NaN();
-          continue;
-        }
-        const std::int64_t south = steps(y, site / width, height, periodic[0]);
-        const std::int64_t east = steps(x, site % width, width, periodic[1]);
-        row[x] = direction_degrees(static_cast<double>(-south) * spacing[0], static_cast<double>(east) * spacing[1]);
+        row[x] = site < 0 ? std::numeric_limits<float>::quiet_NaN() : compass.direction(first + x, site);
       }
     });
   });

@@ -1,8 +1,7 @@
 // Values and directions from the indices of nearest sites, of one image.
 #pragma once
 
-#include <array>
-
+#include "apps/direction.hd.h"
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
 
@@ -14,10 +13,8 @@ void carry(const AnyConstView& input, const AnyConstView& nearest, const AnyView
            int threads);
 
 /// @param nearest    int32 or int64, dense, two axes
-/// @param spacing    along them
-/// @param periodic   whether the way may lead across the border
 /// @param direction  float32
-void direct(const AnyConstView& nearest, const std::array<double, 2>& spacing, const std::array<bool, 2>& periodic,
-            const AnyView& direction, const Execution& execution, int threads);
+void direct(const AnyConstView& nearest, const Compass& compass, const AnyView& direction, const Execution& execution,
+            int threads);
 
 }  // namespace fathom::apps::cpu

@@ -33,9 +33,11 @@ struct Nearness {
 
   static Nearness of(const NearPasses& passes, int space_rank) {
     constexpr double kLargest = 2048;
-    bool is_unit = passes.field() == DType::float32 && passes.reach() < kLargest;
+    const bool is_float = passes.field() == DType::float32;
+    bool is_unit = is_float && passes.reach() < kLargest;
     for (int axis = 0; axis < space_rank; ++axis) is_unit = is_unit && passes.spacing(axis) == 1;
-    if (!is_unit) return {passes.reach(), std::numeric_limits<double>::max()};
+    if (!is_unit)
+      return {passes.reach(), is_float ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max()};
     double square = std::floor(passes.reach() * passes.reach()) + 1;
     while (std::sqrt(square) > passes.reach()) --square;
     return {std::numeric_limits<double>::infinity(), static_cast<double>(static_cast<float>(std::sqrt(square)))};

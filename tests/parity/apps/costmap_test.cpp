@@ -97,9 +97,6 @@ TEST(Costmap, RefusesWhatHasNoMeaning) {
   options = {};
   options.unknown = grid::Sites{grid::Sites::Rule::labels};
   refuses("cannot be those of labels", options, {cost.view(), {}});
-  options = {};
-  options.execution.backend = Backend::cuda;
-  refuses("no CUDA backend", options, {cost.view(), {}});
 
   Array line(DType::uint8, {20000}), costs(DType::uint8, {20000});
   std::fill_n(line.as<std::uint8_t>().data(), 20000, 0);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include "apps/spread.h"
@@ -86,6 +87,16 @@ inline MorphologyCase morphology_case(std::uint64_t seed) {
   });
   Spread output(options.labels ? type : chance(random, 0.5) ? DType::uint8 : DType::boolean, shape, random);
   return {options, std::move(input), std::move(output)};
+}
+
+inline std::string describe(const MorphologyCase& c) {
+  std::string text = "operation " + std::to_string(static_cast<int>(c.options.operation)) + ", size " +
+                     std::to_string(c.options.size) + ", border " +
+                     std::to_string(static_cast<int>(c.options.border)) + (c.options.labels ? ", labels" : "") +
+                     ", " + std::string(name_of(c.input.view.dtype())) + " of the shape " +
+                     to_string(c.input.view.shape()) + ", spacing";
+  for (const double size : c.options.spacing) text += " " + std::to_string(size);
+  return text;
 }
 
 }  // namespace fathom::test

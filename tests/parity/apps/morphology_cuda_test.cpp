@@ -12,8 +12,8 @@ namespace {
 using namespace apps;
 
 void check_one(std::uint64_t seed) {
-  SCOPED_TRACE(seed);
   const MorphologyCase c = morphology_case(seed);
+  SCOPED_TRACE(std::to_string(seed) + ": " + describe(c));
   const Spread untouched = copy_of(c.output);
   const SpreadThere input(c.input), output(untouched);
   morphology(c.input.view, c.options, c.output.view);

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "apps/spread.h"
+#include "apps/nearest_value_cases.h"
 #include "cases.h"
 
 namespace fathom::test {
@@ -58,40 +58,16 @@ struct Map {
 };
 
 void check_one(std::uint64_t seed) {
-  Random random(seed);
+  const NearestValueCase c = nearest_value_case(seed);
   Map map;
-  const bool plane = chance(random, 0.7);
-  for (std::int64_t k = 0, rank = plane ? 2 : 1 + 2 * below(random, 2); k < rank; ++k)
-    map.shape.push_back(1 + below(random, plane ? 9 : 5));
-  const double unit = pick(random, std::vector<double>{1, 0.5, 1.25});
-  grid::DistanceOptions options;
-  for (int k = 0; k < map.shape.rank(); ++k) {
-    map.spacing.push_back(unit * static_cast<double>(1 + below(random, 2)));
-    map.periodic.push_back(chance(random, 0.3));
-    options.border.push_back(map.periodic.back() ? grid::Border::periodic : grid::Border::open);
-  }
-  options.spacing = map.spacing;
-  options.sites = {grid::Sites::Rule::greater, 3};
-  map.reach = chance(random, 0.5) ? 1e9 : static_cast<double>(below(random, 500)) / 100;
-  options.max_distance = map.reach == 1e9 ? INFINITY : map.reach;
-  options.execution.threads = 1 + static_cast<int>(below(random, 3));
-  options.batch_axes = chance(random, 0.3) ? 1 : 0;
-  Shape shape;
-  if (options.batch_axes > 0) shape.push_back(2);
-  for (const std::int64_t extent : map.shape) shape.push_back(extent);
-
-  const DType type = pick(random, std::vector{DType::uint8, DType::int16, DType::float32, DType::int64});
-  const Spread input(type, shape, random), value(type, shape, random), direction(DType::float32, shape, random);
-  const Spread distance(DType::float64, shape, random);
-  std::vector<double> values(static_cast<std::size_t>(element_count(shape)));
-  const double density = pick(random, std::vector<double>{0, 0.05, 0.4});
-  input.each([&]<class T>(std::int64_t i, T& element) {
-    element = static_cast<T>(chance(random, density) ? 4 + below(random, 90) : below(random, 4));
-    values[static_cast<std::size_t>(i)] = static_cast<double>(element);
-  });
-  NearestValueOutputs outputs{value.view, distance.view, {}};
-  if (map.shape.rank() == 2) outputs.direction = direction.view;
-  nearest_values(input.view, options, outputs);
+  for (int axis = c.options.batch_axes; axis < c.input.view.rank(); ++axis) map.shape.push_back(c.input.view.shape()[axis]);
+  map.spacing = c.options.spacing;
+  for (const grid::Border border : c.options.border) map.periodic.push_back(border == grid::Border::periodic);
+  map.reach = std::isinf(c.options.max_distance) ? 1e9 : c.options.max_distance;
+  const Spread &value = c.value, &distance = c.distance, &direction = c.direction;
+  std::vector<double> values(static_cast<std::size_t>(element_count(c.input.view.shape())));
+  c.input.each([&](std::int64_t i, auto element) { values[static_cast<std::size_t>(i)] = static_cast<double>(element); });
+  nearest_values(c.input.view, c.options, c.outputs());
 
   const std::int64_t size = element_count(map.shape);
   const auto first_of = [&](std::int64_t i) { return i / size * size; };
@@ -178,10 +154,6 @@ TEST(NearestValue, refuses_what_has_no_answer) {
   options.sites.rule = grid::Sites::Rule::labels;
   EXPECT_EQ(refusal(input, options, {values.view(), {}, {}}),
             "the sites are another label's elements, whose values mean nothing; choose another rule");
-  options = {};
-  options.execution.backend = Backend::cuda;
-  EXPECT_EQ(refusal(input, options, {values.view(), {}, {}}),
-            "the nearest site's value has no CUDA backend; use auto or cpu");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "core/root.hd.h"
 
-namespace fathom::mesh {
+namespace fathom {
 
 /// Of the direction (x, y) in (−π, π], as atan2(y, x) is; 0 for (0, 0), and zeros have no sign. Without branches.
 FATHOM_HD inline double arctangent(double y, double x) {
@@ -36,4 +36,4 @@ FATHOM_HD inline double arctangent(double y, double x) {
   return (y < 0 ? -1 : 1) * ((x < 0 ? kPi : 0) + (x < 0 ? -1 : 1) * quarter);
 }
 
-}  // namespace fathom::mesh
+}  // namespace fathom
