@@ -218,7 +218,15 @@ def local_thickness(
     x: npt.NDArray[Any],
     rank: int,
     common: Common,
-    inlets: npt.NDArray[Any] | None,
+    out: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def porosimetry(
+    x: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    inlets: npt.NDArray[Any],
     out: npt.NDArray[Any],
     progress: Callable[[float], object] | None,
     /,
@@ -461,6 +469,38 @@ class DeviceArray:
     @property
     def row_step(self) -> int: ...
 
+def medial_axis_on_device(
+    x: DeviceArray,
+    rank: int,
+    common: Common,
+    pruning: int,
+    gamma: float,
+    thin: bool,
+    axis: DeviceArray,
+    distance: DeviceArray | None,
+    nearest: DeviceArray | None,
+    witness: DeviceArray | None,
+    stream: int,
+    /,
+) -> None: ...
+def medial_axis_of_nearest_on_device(
+    nearest: DeviceArray,
+    rank: int,
+    common: Common,
+    pruning: int,
+    gamma: float,
+    thin: bool,
+    axis: DeviceArray,
+    witness: DeviceArray | None,
+    stream: int,
+    /,
+) -> None: ...
+def axis_balls_on_device(
+    axis: DeviceArray, rank: int, common: Common, nearest: DeviceArray, out: DeviceArray, stream: int, /
+) -> None: ...
+def local_thickness_on_device(
+    x: DeviceArray, rank: int, common: Common, out: DeviceArray, stream: int, /
+) -> None: ...
 def costmap_on_device(
     occupancy: DeviceArray,
     rank: int,

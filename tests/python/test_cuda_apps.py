@@ -40,6 +40,33 @@ def test_morphology(library, name):
     check(library, operation, LABELS, 2, labels=True, ndim=2)
 
 
+@pytest.mark.parametrize("options", [{}, {"pruning": "linear", "gamma": 1.5, "spacing": (1, 0.7)}, {"ties": "thin", "ndim": 1}])
+def test_medial_axis(library, options):
+    for output in range(4):  # one after the other, as check() takes them
+        wanted = {f"return_{name}": True for name in ("distance", "nearest", "witness")}
+        check(library, lambda x, output=output, **more: fathom.medial_axis(x, **wanted, **more)[output], MASK, **options)
+    nearest = fathom.nearest_site(MASK, spacing=options.get("spacing"), ndim=options.get("ndim"))
+    check(library, fathom.medial_axis_of_nearest, nearest, **options)
+
+
+def test_axis_balls(library):
+    axis, nearest = fathom.medial_axis(MASK, return_nearest=True)
+    there = fathom.axis_balls(library.put(axis), library.put(nearest))
+    np.testing.assert_array_equal(library.get(there), fathom.axis_balls(axis, nearest))
+    np.testing.assert_array_equal(fathom.axis_balls(axis, nearest, backend="cuda"), fathom.axis_balls(axis, nearest))
+    with pytest.raises(ValueError, match="nearest lies on the host"):
+        fathom.axis_balls(library.put(axis), nearest)
+
+
+def test_local_thickness(library):
+    check(library, fathom.local_thickness, MASK)
+    check(library, fathom.local_thickness, LABELS, ndim=2, spacing=(1, 0.7), dtype="float64")
+    with pytest.raises(ValueError, match="lies on a CUDA device"):
+        fathom.porosimetry(library.put(MASK))
+    with pytest.raises(ValueError, match="porosimetry has no CUDA backend"):
+        fathom.porosimetry(MASK, backend="cuda")
+
+
 def test_nearest_values(library):
     for options in ({}, {"spacing": (2, 1), "max_distance": 3}, {"border": "periodic"}):
         check(library, fathom.direction, MASK, **options)
