@@ -531,6 +531,56 @@ def morphology_on_device(
     stream: int,
     /,
 ) -> None: ...
+def sdf_on_device(
+    coverage: DeviceArray,
+    rank: int,
+    common: Common,
+    range: float,
+    pad: float,
+    invert: bool,
+    texture: DeviceArray,
+    stream: int,
+    /,
+) -> None: ...
+def voronoi_on_device(
+    sites: DeviceArray,
+    rank: int,
+    common: Common,
+    weights: DeviceArray | None,
+    moments: bool,
+    boundaries: bool,
+    regions: DeviceArray,
+    stream: int,
+    /,
+) -> tuple[Any, ...]: ...
+def lloyd_on_device(
+    weights: DeviceArray,
+    rank: int,
+    common: Common,
+    sites: DeviceArray,
+    iterations: int,
+    on_elements: bool,
+    supersample: int,
+    tolerance: float,
+    seed: int,
+    energies: bool,
+    stream: int,
+    /,
+) -> tuple[npt.NDArray[Any], int, bool]: ...
+def stipple_on_device(
+    image: DeviceArray,
+    rank: int,
+    common: Common,
+    dots: int,
+    seed: int,
+    iterations: int,
+    tolerance: float,
+    gamma: float,
+    invert: bool,
+    supersample: int,
+    stream: int,
+    /,
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
 def transform_on_device(
     x: DeviceArray,
     rank: int,

@@ -163,9 +163,19 @@ class HostInput:
             listener,
         )
 
-    def beside(self, x: Any, name: str) -> Array:
-        _check_place(x, name)
-        return HostInput.of_numbers(x, name).array
+    @property
+    def memory(self) -> Array:
+        return self.array
+
+    def beside(self, x: Any, name: str) -> HostInput:
+        if lies_on_cuda(x, name):
+            raise ValueError(f"{name} lies on a CUDA device, but the input on the host; copy it to the host")
+        return HostInput.of_numbers(x, name)
+
+    def copied(self, dtype: DType) -> HostOutput:
+        result = self.output(self.shape, dtype)
+        result.memory[...] = self.array
+        return result
 
     def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
         return operation(self.array, *arguments, listener)
