@@ -213,10 +213,7 @@ Report TriangleSet::field(const Lattice& lattice, const Outputs& outputs, const 
 Band TriangleSet::band(const Lattice& lattice, const BandOptions& options) const {
   check_band(lattice, options);
   check_backend(options.execution, on_device());
-  if (resident_) {
-    Band band = resident_->band(lattice, options);
-    return options.compact ? band.compact() : std::move(band);
-  }
+  if (resident_) return resident_->band(lattice, options);
   return cpu::make_band(*prepared_, lattice, options, cpu::run_of(options.execution));
 }
 

@@ -107,8 +107,8 @@ struct BandOptions {
   DType dtype = DType::float32;  ///< of the distances, or float64
   bool triangles = false;        ///< keep the nearest triangle of each point, too
   bool closest = false;          ///< keep the nearest point of the surface, too, as float32
-  /// Keep the band's points alone: a quarter to a half of the memory, also while it is computed. Of a set on a device the
-  /// band is made compact after it was copied to the host.
+  /// Keep the band's points alone: a quarter to a half of the memory, also while it is computed. Of a set on a device
+  /// what was made at once there is made compact after it was copied to the host.
   bool compact = false;
   Execution execution;
 };
@@ -177,8 +177,9 @@ class TriangleSet {
   /// @throws InvalidArgument, Cancelled as above
   Report field(const Lattice& lattice, const Outputs& outputs, const Execution& execution = {}) const;
 
-  /// Distances of the points of a lattice that are near the surface, and of no others. Of a set on a device the band counts
-  /// as scratch there.
+  /// Distances of the points of a lattice that are near the surface, and of no others. Of a set on a device the band
+  /// counts as scratch there; where the device or the limit has no room for all of it, it is made in slabs of the
+  /// lattice along z, down to one layer of tiles.
   /// @throws InvalidArgument, Cancelled as above; std::bad_alloc
   Band band(const Lattice& lattice, const BandOptions& options) const;
 

@@ -11,6 +11,7 @@
 #include "fathom/core/error.h"
 #include "mesh/cuda/answer.h"
 #include "mesh/cuda/band.h"
+#include "mesh/cuda/band_in_slabs.h"
 #include "mesh/cuda/pieces.h"
 
 namespace fathom::mesh::cuda {
@@ -302,22 +303,21 @@ class DeviceSet : public ResidentMesh {
   }
 
   DeviceBand band(const Lattice& lattice, const BandOptions& options, Stream given) const override {
-    return band_for(lattice, options, false, fathom::cuda::native(given));
-  }
-
-  Band band(const Lattice& lattice, const BandOptions& options) const override {
-    return band_for(lattice, options, true, nullptr).download();
-  }
-
- private:
-  DeviceBand band_for(const Lattice& lattice, const BandOptions& options, bool is_scratch, cudaStream_t stream) const {
     const OnDevice on_device(device_);
+    const cudaStream_t stream = fathom::cuda::native(given);
     const Readers::Reading reading(readers_, stream);
-    DeviceBand band = make_band(tree_, lattice, options, is_scratch, stream);
+    DeviceBand band = make_band(tree_, lattice, {0, lattice.shape[2]}, options, false, stream);
     band.device = device_name();
     return band;
   }
 
+  Band band(const Lattice& lattice, const BandOptions& options) const override {
+    const OnDevice on_device(device_);
+    const Readers::Reading reading(readers_, nullptr);
+    return band_in_slabs(tree_, lattice, options);
+  }
+
+ private:
   static bool is_empty(const Lattice& lattice) {
     return std::any_of(lattice.shape.begin(), lattice.shape.end(), [](std::int64_t n) { return n == 0; });
   }
