@@ -20,6 +20,11 @@ class ScratchTooSmall : public InvalidArgument {
   std::size_t needed_;
 };
 
+inline InvalidArgument device_memory_too_small(std::size_t limit, std::size_t needed) {
+  return InvalidArgument("the limit of " + std::to_string(limit) + " bytes of device memory is too small; at least " +
+                         std::to_string(needed) + " are needed");
+}
+
 /// Calls return the bytes of device memory that they took beside the mesh. Those between arrays on the device are in
 /// the stream's order; those between arrays of the host wait, in pieces that keep to the scratch limit.
 class ResidentMesh {

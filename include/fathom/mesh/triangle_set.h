@@ -51,6 +51,9 @@ enum class WindingRule {
 struct TriangleSetOptions {
   Sign sign = Sign::automatic;
   WindingRule rule = WindingRule::nonzero;  ///< of `winding`
+  /// Most bytes of a device's memory that the set keeps and a call takes, together; not those of outputs there. Calls
+  /// between arrays of the host go in pieces where they need more, bands in slabs.
+  std::optional<std::size_t> device_memory;
   /// Of the building: threads, scratch limit, progress and stop; and the backend, which says where the set lives.
   /// `cuda`: in the current device's memory, where it answers.
   Execution execution;

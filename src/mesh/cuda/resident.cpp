@@ -187,12 +187,13 @@ std::int64_t planes_at_a_time(const Grid& grid, std::size_t fixed, std::size_t o
 
 class DeviceSet : public ResidentMesh {
  public:
-  DeviceSet(const PreparedMesh& prepared, int device) : device_(device) {
+  DeviceSet(const PreparedMesh& prepared, std::optional<std::size_t> most_bytes, int device) : device_(device) {
     const OwnStream stream;
     const ByPlace by_place(prepared);
     Upload counting(nullptr, stream.get());
     copied(prepared, by_place, counting);
     bytes_ = counting.bytes();
+    if (most_bytes && *most_bytes < bytes_) throw device_memory_too_small(*most_bytes, bytes_);
     memory_ = std::make_unique<DeviceMemory>(bytes_, nullptr);
     check(cudaStreamSynchronize(nullptr), "asking for memory");
     Upload upload(memory_->data(), stream.get());
@@ -339,8 +340,8 @@ class DeviceSet : public ResidentMesh {
 
 }  // namespace
 
-std::unique_ptr<const ResidentMesh> make_resident(const PreparedMesh& prepared) {
-  return std::make_unique<DeviceSet>(prepared, current_device());
+std::unique_ptr<const ResidentMesh> make_resident(const PreparedMesh& prepared, std::optional<std::size_t> most_bytes) {
+  return std::make_unique<DeviceSet>(prepared, most_bytes, current_device());
 }
 
 Array download(const AnyConstDeviceView& view, Stream stream) {

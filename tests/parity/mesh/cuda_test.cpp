@@ -173,6 +173,39 @@ TEST_F(MeshOnDevice, BandsInSlabs) {
   }
 }
 
+/// A limit of all that a set may have of the device's memory: its tree takes part of it, calls the rest.
+TEST_F(MeshOnDevice, DeviceMemory) {
+  MeshProblem problem;
+  problem.mesh = sphere({}, 1, 2);
+  problem.arrays.emplace(problem.mesh, DType::float64, DType::int32);
+  problem.sign = Sign::winding;
+  problem.lattice = {{-1.2, -1.2, -1.2}, {0.1, 0.1, 0.1}, {25, 26, 27}};
+  problem.cutoff = 0.2;
+  problem.points = points_array({{0, 0, 0}, {1, 1, 1}, {0.3, 5, 2}});
+  mesh::TriangleSetOptions options = options_on(Backend::cuda, problem);
+  const auto set_within = [&](std::size_t limit) {
+    options.device_memory = limit;
+    return TriangleSet(problem.arrays->view(), options);
+  };
+  const TriangleSet host = set_on(Backend::cpu, problem);
+  const std::size_t of_set = least_limit([&](std::size_t limit) { set_within(limit); });
+  EXPECT_EQ(of_set, set_within(of_set).bytes());
+  EXPECT_THROW(nearest(set_within(of_set), problem, {}), InvalidArgument);
+  const BandOptions of_band = band_options(problem);
+  const std::size_t for_band =
+      least_limit([&](std::size_t limit) { set_within(limit).band(problem.lattice, of_band); });
+  EXPECT_GT(for_band, of_set);
+  EXPECT_TRUE(equal(host.band(problem.lattice, of_band), set_within(for_band).band(problem.lattice, of_band)));
+  const std::size_t for_field = least_limit([&](std::size_t limit) { field(set_within(limit), problem, {}); });
+  EXPECT_TRUE(equal(field(host, problem, {}), field(set_within(for_field), problem, {})));
+  EXPECT_TRUE(equal(nearest(host, problem, {}), nearest(set_within(for_field), problem, {})));
+  Execution execution;
+  execution.scratch_limit = 10;  // a limit of the call's own is named as such
+  EXPECT_EQ(
+      refusal([&] { nearest(set_within(for_field), problem, execution); }).find("the limit of 10 bytes of scratch"),
+      0u);
+}
+
 /// Tubes that are open at both ends, so that outside bulges into them: its tip reaches into a tile whose corners are all
 /// inside, and that this is to be looked at say only corners of the slab before.
 TEST_F(MeshOnDevice, HolesBetweenSlabs) {
