@@ -321,14 +321,15 @@ class SelfIntersections:
     count: int
     pairs: npt.NDArray[Any]
 
+MeshChoices = tuple[int, int, int, int | None]
+"""Sign, rule and backend of a mesh, and most bytes of a device."""
+
 class TriangleSet:
     def __init__(
         self,
         vertices: npt.NDArray[Any],
         faces: npt.NDArray[Any],
-        sign: int,
-        rule: int,
-        backend: int,
+        choices: MeshChoices,
         threads: int,
         progress: Callable[[float], object] | None,
         /,
@@ -620,8 +621,7 @@ def move_on_device(sites: DynamicSet, ids: npt.NDArray[Any], points: DeviceArray
 def triangle_set_on_device(
     vertices: npt.NDArray[Any],
     faces: npt.NDArray[Any],
-    sign: int,
-    rule: int,
+    choices: MeshChoices,
     device: int,
     threads: int,
     progress: Callable[[float], object] | None,

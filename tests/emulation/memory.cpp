@@ -8,14 +8,19 @@
 
 namespace {
 
-constexpr std::size_t kDeviceBytes = std::size_t{4} << 30;
 constexpr int kMultiprocessors = 3;
+
+/// 4 GiB, unless the environment says how many KiB.
+std::size_t device_bytes() {
+  const char* const kib = std::getenv("FATHOM_EMULATED_KIB");
+  return kib ? std::strtoull(kib, nullptr, 10) << 10 : std::size_t{4} << 30;
+}
 
 class Memory {
  public:
   cudaError_t allocate(void** address, std::size_t bytes, cudaMemoryType type) {
     const std::lock_guard lock(mutex_);
-    if (type == cudaMemoryTypeDevice && bytes > kDeviceBytes - used_) return cudaErrorMemoryAllocation;
+    if (type == cudaMemoryTypeDevice && used_ + bytes > device_bytes()) return cudaErrorMemoryAllocation;
     constexpr std::size_t kAlignment = 256;
     if (posix_memalign(address, kAlignment, bytes) != 0) return cudaErrorMemoryAllocation;
     std::memset(*address, fathom::emulation::kPattern, bytes);
@@ -70,7 +75,7 @@ cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  *properties = {"emulated device", 9, 0, kMultiprocessors, kDeviceBytes};
+  *properties = {"emulated device", 9, 0, kMultiprocessors, device_bytes()};
   return cudaSuccess;
 }
 
@@ -86,7 +91,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* unused, std::size_t* all) {
-  return *all = kDeviceBytes, *unused = kDeviceBytes - memory().used(), cudaSuccess;
+  return *all = device_bytes(), *unused = *all - memory().used(), cudaSuccess;
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {

@@ -122,7 +122,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes, cudaStream_t stream) : stream_(str
   const cudaError_t error = cudaMallocFromPoolAsync(&data, bytes, pool_of(current_device()), stream);
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw DeviceError("the device has not enough free memory for " + std::to_string(bytes) + " bytes");
+    throw OutOfMemory("the device has not enough free memory for " + std::to_string(bytes) + " bytes");
   }
   check(error, "asking for memory");
   data_ = static_cast<std::byte*>(data);

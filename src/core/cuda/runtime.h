@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "fathom/core/device.h"
+#include "fathom/core/error.h"
 
 namespace fathom::cuda {
 
@@ -75,10 +76,16 @@ class PinnedMemory {
 /// Whether memory of the host is such.
 bool is_pinned(const void* address);
 
+/// A device has not enough memory.
+class OutOfMemory : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 /// Memory of Fathom's pool of the current device (pool.h), returned in the stream's order.
 class DeviceMemory {
  public:
-  /// @throws DeviceError the device has not enough memory
+  /// @throws OutOfMemory
   DeviceMemory(std::size_t bytes, cudaStream_t stream);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
