@@ -1,6 +1,7 @@
 // Memory of the emulated device: of the host, filled with a pattern, and known by its addresses.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -68,6 +69,8 @@ Memory& memory() {
   return all;
 }
 
+std::atomic<bool> is_capturing{false};
+
 }  // namespace
 
 cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
@@ -118,9 +121,17 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value)
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
 
 cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t bytes, cudaMemPool_t, cudaStream_t) {
-  return memory().allocate(address, bytes, cudaMemoryTypeDevice);
+  return memory().allocate(address, bytes, is_capturing ? cudaMemoryTypeUnregistered : cudaMemoryTypeDevice);
 }
 cudaError_t cudaFreeAsync(void* address, cudaStream_t) { return memory().free(address); }
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) { return is_capturing = true, cudaSuccess; }
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
+  return is_capturing = false, *graph = nullptr, cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  return *status = is_capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone, cudaSuccess;
+}
 
 cudaError_t cudaMemset(void* address, int byte, std::size_t bytes) {
   if (bytes > 0) std::memset(address, byte, bytes);  // of none the address may be null
