@@ -84,9 +84,6 @@ class Input(Protocol):
     ) -> None:
         """Fills the outputs that are given."""
 
-    def beside(self, x: Any, name: str) -> Any:
-        """The elements of another array that an operation reads, which must lie where this one does."""
-
     def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
         """Calls an operation of the compiled part, or its twin for arrays on a device."""
 

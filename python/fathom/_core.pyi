@@ -81,6 +81,20 @@ def instruction_sets() -> list[str]: ...
 def available_threads() -> int: ...
 def release_threads() -> None: ...
 def release_device_memory() -> None: ...
+def published_distance(
+    x: npt.NDArray[Any],
+    rank: int,
+    options: Options,
+    distance: npt.NDArray[Any],
+    nearest: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    algorithm: str,
+    m: tuple[int, int, int],
+    slice: int | None,
+    access: str,
+    more_rounds: int,
+    measure_error: bool,
+) -> dict[str, Any]: ...
 def gather(
     values: npt.NDArray[Any],
     element_size: int,
