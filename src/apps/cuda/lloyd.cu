@@ -5,6 +5,8 @@
 // Work: thread = site, but for the regions (regions.cu). Launch: blocks of 256 threads. Cost: grid's nearest sites and a
 // pass over them.
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "apps/cuda/arrays.h"
 #include "apps/cuda/lloyd.h"
@@ -153,20 +155,21 @@ class Lloyd {
     sum_regions(regions_, at_.sites.layout, at_.sites.sums, at_.overflow, stream_);
   }
 
-  /// Steps from `iteration` on, as long as sites move. Waits. @return how many were done, and whether sites rest
-  std::pair<int, bool> advance(int iteration, int steps) {
-    check(cudaMemsetAsync(at_.moved, 0, kSteps * sizeof(int), stream_), "moving sites");
-    for (int k = 0; k < steps; ++k) {
-      assign();
-      const Moving moving{draws_,
-                          options_.on_elements,
-                          options_.on_elements ? 0 : options_.tolerance,
-                          static_cast<std::uint64_t>(iteration + k),
-                          k > 0 ? at_.moved + k - 1 : nullptr,
-                          at_.moved + k};
-      move_sites<<<blocks_of(at_.sites.count), kBlock, 0, stream_>>>(at_.sites, moving);
-      check_launch("moving sites");
-    }
+  /// Moves the sites that were assigned, unless they were at rest before. @param k  which of some steps it is
+  void move(int iteration, int k) {
+    if (k == 0) check(cudaMemsetAsync(at_.moved, 0, kSteps * sizeof(int), stream_), "moving sites");
+    const Moving moving{draws_,
+                        options_.on_elements,
+                        options_.on_elements ? 0 : options_.tolerance,
+                        static_cast<std::uint64_t>(iteration),
+                        k > 0 ? at_.moved + k - 1 : nullptr,
+                        at_.moved + k};
+    move_sites<<<blocks_of(at_.sites.count), kBlock, 0, stream_>>>(at_.sites, moving);
+    check_launch("moving sites");
+  }
+
+  /// Waits. @return how many of the steps were done, and whether sites rest
+  std::pair<int, bool> done(int steps) {
     int moved[kSteps];
     read(at_.moved, moved, kSteps);
     const auto rest = std::find(moved, moved + steps, 0);
@@ -257,13 +260,13 @@ std::vector<std::int64_t> iterate(const DeviceWeights& weights, const LloydOptio
   Lloyd engine(weights, options, positions, stream);
   Monitor monitor(options.execution, options.iterations + 1);
   while (report.iterations < options.iterations && !report.at_rest) {
-    int steps = std::min(kSteps, options.iterations - report.iterations);
-    if (options.energies) {
+    const int steps = options.energies ? 1 : std::min(kSteps, options.iterations - report.iterations);
+    for (int k = 0; k < steps; ++k) {
       engine.assign();
-      report.energies.push_back(engine.energy());
-      steps = 1;
+      if (options.energies) report.energies.push_back(engine.energy());
+      engine.move(report.iterations + k, k);
     }
-    const auto [done, at_rest] = engine.advance(report.iterations, steps);
+    const auto [done, at_rest] = engine.done(steps);
     report.iterations += done;
     report.at_rest = at_rest;
     monitor.advance(done);
