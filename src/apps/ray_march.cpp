@@ -12,6 +12,7 @@
 #include "apps/camera.h"
 #include "apps/cpu/march.h"
 #include "apps/cpu/steps.h"
+#include "apps/device_call.h"
 #include "apps/marcher.h"
 #include "apps/shade.hd.h"
 #include "core/require_device.h"
@@ -116,6 +117,19 @@ RayMarcher::RayMarcher(const AnyConstView& volume, const RayMarcherOptions& opti
   check_threads(options.execution);
   prepared_.reset(new Prepared{spacing_of(options.spacing), make_marcher(volume, options)});
 }
+
+#ifdef FATHOM_HAS_CUDA
+RayMarcher::RayMarcher(const AnyConstDeviceView& volume, const RayMarcherOptions& options, Stream stream) {
+  check_device_execution(options.execution);
+  check_volume(unchecked(volume), options);
+  check_threads(options.execution);
+  const int threads = options.execution.threads > 0 ? options.execution.threads : available_threads();
+  prepared_.reset(
+      new Prepared{spacing_of(options.spacing), cuda::make_marcher(volume, options, threads, stream)});
+}
+#else
+RayMarcher::RayMarcher(const AnyConstDeviceView&, const RayMarcherOptions&, Stream) { refuse_device_views(); }
+#endif
 
 RayMarcher::~RayMarcher() = default;
 RayMarcher::RayMarcher(RayMarcher&&) noexcept = default;

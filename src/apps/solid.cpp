@@ -31,10 +31,10 @@ std::optional<T> least_solid(const grid::Sites::Value& threshold) {
   return std::visit(least, threshold.number);
 }
 
-/// Bits of one row, and whether there are any.
+/// Bits of one row, and what there is in it.
 template <class T>
-std::uint64_t pack_row(const T* row, std::int32_t extent, const std::optional<T>& least, std::uint64_t* out) {
-  std::uint64_t any = 0;
+SolidRow pack_row(const T* row, std::int32_t extent, const std::optional<T>& least, std::uint64_t* out) {
+  SolidRow found;
   for (std::int32_t begin = 0; begin < extent; begin += 64) {
     const std::int32_t end = std::min(begin + 64, extent);
     std::uint64_t word = 0;
@@ -42,10 +42,11 @@ std::uint64_t pack_row(const T* row, std::int32_t extent, const std::optional<T>
       const bool solid = least ? row[x] >= *least : row[x] != T{};
       word |= static_cast<std::uint64_t>(solid) << (x - begin);
     }
-    any |= word;
     *out++ = word;
+    if (word != 0)
+      found.take(begin, word, __builtin_popcountll(word), __builtin_ctzll(word), 63 - __builtin_clzll(word));
   }
-  return any;
+  return found;
 }
 
 /// Count and bounds of one plane's bits.
@@ -54,19 +55,13 @@ struct Found {
   std::array<std::int32_t, 2> low{INT32_MAX, INT32_MAX}, high{-1, -1};
   std::vector<Index> corners;
 
-  void take_row(std::int32_t z, std::int32_t y, const std::uint64_t* words, std::int64_t number) {
-    std::int32_t first = INT32_MAX, last = -1;
-    for (std::int64_t w = 0; w < number; ++w) {
-      if (words[w] == 0) continue;
-      count += __builtin_popcountll(words[w]);
-      const auto begin = static_cast<std::int32_t>(64 * w);
-      first = std::min(first, begin + __builtin_ctzll(words[w]));
-      last = begin + 63 - __builtin_clzll(words[w]);
-    }
-    low = {std::min(low[0], y), std::min(low[1], first)};
-    high = {y, std::max(high[1], last)};
-    corners.push_back({z, y, first});
-    corners.push_back({z, y, last});
+  void take_row(std::int32_t z, std::int32_t y, const SolidRow& row) {
+    if (row.count == 0) return;
+    count += row.count;
+    low = {std::min(low[0], y), std::min(low[1], row.first)};
+    high = {y, std::max(high[1], row.last)};
+    corners.push_back({z, y, row.first});
+    corners.push_back({z, y, row.last});
   }
 };
 
@@ -78,7 +73,7 @@ Found pack_plane(const View<const T, MemorySpace::host>& volume, std::int32_t z,
   for (std::int32_t y = 0; y < solid.extents[1]; ++y) {
     std::uint64_t* out = solid.words.data() + (z * static_cast<std::int64_t>(solid.extents[1]) + y) * row_words;
     const T* row = volume.data() + z * volume.strides()[0] + y * volume.strides()[1];
-    if (pack_row(row, solid.extents[2], least, out)) found.take_row(z, y, out, row_words);
+    found.take_row(z, y, pack_row(row, solid.extents[2], least, out));
   }
   keep_corners(found.corners, 0);
   return found;
@@ -142,6 +137,20 @@ Solid solid_of(const AnyConstView& volume, const std::optional<grid::Sites::Valu
         planes[static_cast<std::size_t>(z)] = pack_plane(view, static_cast<std::int32_t>(z), least, solid);
       });
     }
+  });
+  take_planes(planes, solid);
+  return solid;
+}
+
+Solid solid_of(const std::array<std::int32_t, 3>& extents, const SolidRow* rows, int threads) {
+  Solid solid;
+  solid.extents = extents;
+  std::vector<Found> planes(static_cast<std::size_t>(extents[0]));
+  parallel_jobs(threads, extents[0], [&](int, std::int64_t z) {
+    Found& found = planes[static_cast<std::size_t>(z)];
+    for (std::int32_t y = 0; y < extents[1]; ++y)
+      found.take_row(static_cast<std::int32_t>(z), y, rows[z * extents[1] + y]);
+    keep_corners(found.corners, 0);
   });
   take_planes(planes, solid);
   return solid;

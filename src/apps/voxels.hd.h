@@ -9,6 +9,19 @@ namespace fathom::apps {
 
 FATHOM_HD inline std::int64_t words_of_row(std::int64_t extent) { return (extent + 63) / 64; }
 
+/// What is solid in a row: how much, and between which columns.
+struct SolidRow {
+  std::int32_t count = 0, first = INT32_MAX, last = -1;
+
+  /// The next word. @param bits, low, high  how many are set in it, and the first and the last
+  FATHOM_HD void take(std::int32_t begin, std::uint64_t word, int bits, int low, int high) {
+    if (word == 0) return;
+    count += bits;
+    if (last < 0) first = begin + low;
+    last = begin + high;
+  }
+};
+
 /// Bits in rows of whole words; the lowest bit comes first.
 struct Voxels {
   const std::uint64_t* words;

@@ -5,10 +5,13 @@
 #include <cstring>
 #include <vector>
 
+#include "apps/cuda/arrays.h"
+#include "apps/cuda/solid.h"
 #include "apps/cuda/steps.h"
 #include "core/cuda/runtime.h"
 #include "core/parallel.h"
 #include "fathom/core/error.h"
+#include "fathom/grid/mark_sites.h"
 
 namespace fathom::apps::cuda {
 
@@ -81,14 +84,58 @@ struct Memory {
   }
 };
 
+/// A volume's bits on the current device, and what the host knows of them.
+struct DeviceSolid {
+  Solid solid;
+  std::size_t bytes;  ///< of the words
+  std::unique_ptr<const DeviceMemory> words;
+
+  explicit DeviceSolid(Solid host)
+      : solid(std::move(host)), bytes(solid.bytes()), words(std::make_unique<DeviceMemory>(bytes, nullptr)) {
+    check(cudaMemcpy(words->data(), solid.words.data(), bytes, cudaMemcpyHostToDevice), "copying voxels");
+  }
+
+  /// @param needs_words  of the host, too
+  DeviceSolid(const AnyConstDeviceView& volume, const RayMarcherOptions& options, int threads, bool needs_words,
+              cudaStream_t stream)
+      : bytes(word_bytes(volume.shape())), words(std::make_unique<DeviceMemory>(bytes, nullptr)) {
+    check(cudaStreamSynchronize(nullptr), "asking for memory");  // for the other stream, too
+    const Shape& shape = volume.shape();
+    const std::array extents{static_cast<std::int32_t>(shape[0]), static_cast<std::int32_t>(shape[1]),
+                             static_cast<std::int32_t>(shape[2])};
+    Scratch sizes(nullptr);
+    sizes.take<std::uint8_t>(element_count(shape));
+    sizes.take<SolidRow>(shape[0] * shape[1]);
+    const DeviceMemory block(sizes.bytes(), stream);
+    Scratch scratch(block.data());
+    const AnyDeviceView mask(scratch.take<std::byte>(element_count(shape)), DType::uint8, shape);
+    auto* const rows = scratch.take<SolidRow>(shape[0] * shape[1]);
+    grid::Sites sites{grid::Sites::Rule::nonzero, 0};
+    if (options.threshold) sites = {grid::Sites::Rule::greater_equal, *options.threshold};
+    grid::mark_sites(volume, sites, mask, Stream{stream});
+    pack_solid(mask.as<std::uint8_t>().data(), extents, reinterpret_cast<std::uint64_t*>(words->data()), rows, stream);
+    std::vector<SolidRow> found(static_cast<std::size_t>(shape[0] * shape[1]));
+    check(cudaMemcpyAsync(found.data(), rows, found.size() * sizeof(SolidRow), cudaMemcpyDeviceToHost, stream),
+          "looking for voxels");
+    check(cudaStreamSynchronize(stream), "looking for voxels");
+    solid = solid_of(extents, found.data(), threads);
+    if (!needs_words) return;
+    solid.words.resize(bytes / sizeof(std::uint64_t));
+    check(cudaMemcpy(solid.words.data(), words->data(), bytes, cudaMemcpyDeviceToHost), "copying voxels");
+  }
+
+  static std::size_t word_bytes(const Shape& shape) {
+    return static_cast<std::size_t>(shape[0] * shape[1] * words_of_row(shape[2])) * sizeof(std::uint64_t);
+  }
+};
+
 class DeviceMarcher final : public Marcher {
  public:
-  DeviceMarcher(Solid solid, const RayMarcherOptions& options)
-      : Marcher(std::move(solid)),
+  DeviceMarcher(DeviceSolid solid, const RayMarcherOptions& options)
+      : Marcher(std::move(solid.solid)),
         device_(current_device()),
-        bytes_(solid_.bytes()),
-        words_(std::make_unique<DeviceMemory>(bytes_, nullptr)) {
-    check(cudaMemcpy(words_->data(), solid_.words.data(), bytes_, cudaMemcpyHostToDevice), "copying voxels");
+        bytes_(solid.bytes),
+        words_(std::move(solid.words)) {
     steps_ = make_steps(solid_, voxels(), options);
     solid_.words = {};
     check(cudaStreamSynchronize(nullptr), "preparing the volume");
@@ -166,7 +213,17 @@ class DeviceMarcher final : public Marcher {
 
 std::unique_ptr<const Marcher> make_marcher(Solid solid, const RayMarcherOptions& options) {
   const OnDevice on_device(current_device());
-  return std::make_unique<DeviceMarcher>(std::move(solid), options);
+  return std::make_unique<DeviceMarcher>(DeviceSolid(std::move(solid)), options);
+}
+
+std::unique_ptr<const Marcher> make_marcher(const AnyConstDeviceView& volume, const RayMarcherOptions& options,
+                                            int threads, Stream stream) {
+  const OnDevice on_device(device_of({{volume, "volume"}}));
+  const bool needs_words = options.stepping == Stepping::pointwise || options.stepping == Stepping::cone;
+  const std::size_t marks = static_cast<std::size_t>(element_count(volume.shape()));
+  check_memory(options, DeviceSolid::word_bytes(volume.shape()) + marks);
+  return std::make_unique<DeviceMarcher>(
+      DeviceSolid(volume, options, threads, needs_words, fathom::cuda::native(stream)), options);
 }
 
 }  // namespace fathom::apps::cuda

@@ -1,0 +1,43 @@
+// Pictures of volumes in a device's memory against those of the host's, byte for byte. Devices that are emulated pass these
+// tests, too.
+#include <cuda_runtime_api.h>
+
+#include "apps/device_spread.h"
+#include "apps/scenes.h"
+#include "fathom/core/error.h"
+
+namespace fathom::test {
+namespace {
+
+using namespace apps;
+
+TEST_F(AppsOnDevice, VolumesThereAreDrawnAsOnTheCpu) {
+  for (int i = 0; i < scaled(60); ++i) {
+    Scene scene = random_scene(4000 + static_cast<std::uint64_t>(i));
+    SCOPED_TRACE(i);
+    const RayMarcher expected(scene.volume.view(), scene.marcher);
+    const Block block(scene.volume);
+    RayMarcherOptions options = scene.marcher;
+    options.execution.backend = Backend::automatic;
+    const AnyConstDeviceView volume(block.data(), scene.volume.dtype(), scene.volume.shape());
+    const RayMarcher there(volume, options);
+    ASSERT_EQ(there.solid(), expected.solid());
+    const Picture found = render(there, scene.march, scene.picture);
+    ASSERT_EQ(found.report.backend, Backend::cuda);
+    ASSERT_TRUE(same(render(expected, scene.march, scene.picture), found));
+  }
+}
+
+TEST_F(AppsOnDevice, VolumesThereAreRefused) {
+  const Scene scene = random_scene(1);
+  const Block block(scene.volume);
+  const AnyConstDeviceView volume(block.data(), scene.volume.dtype(), scene.volume.shape());
+  RayMarcherOptions options;
+  options.execution.backend = Backend::cpu;
+  EXPECT_THROW(RayMarcher(volume, options), InvalidArgument);
+  const AnyConstDeviceView host(scene.volume.data(), scene.volume.dtype(), scene.volume.shape());
+  EXPECT_THROW(RayMarcher{host}, InvalidArgument);
+}
+
+}  // namespace
+}  // namespace fathom::test
