@@ -81,6 +81,20 @@ def instruction_sets() -> list[str]: ...
 def available_threads() -> int: ...
 def release_threads() -> None: ...
 def release_device_memory() -> None: ...
+def published_distance(
+    x: npt.NDArray[Any],
+    rank: int,
+    options: Options,
+    distance: npt.NDArray[Any],
+    nearest: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    algorithm: str,
+    m: tuple[int, int, int],
+    slice: int | None,
+    access: str,
+    more_rounds: int,
+    measure_error: bool,
+) -> dict[str, Any]: ...
 def gather(
     values: npt.NDArray[Any],
     element_size: int,
@@ -321,14 +335,15 @@ class SelfIntersections:
     count: int
     pairs: npt.NDArray[Any]
 
+MeshChoices = tuple[int, int, int, int | None]
+"""Sign, rule and backend of a mesh, and most bytes of a device."""
+
 class TriangleSet:
     def __init__(
         self,
         vertices: npt.NDArray[Any],
         faces: npt.NDArray[Any],
-        sign: int,
-        rule: int,
-        backend: int,
+        choices: MeshChoices,
         threads: int,
         progress: Callable[[float], object] | None,
         /,
@@ -620,8 +635,7 @@ def move_on_device(sites: DynamicSet, ids: npt.NDArray[Any], points: DeviceArray
 def triangle_set_on_device(
     vertices: npt.NDArray[Any],
     faces: npt.NDArray[Any],
-    sign: int,
-    rule: int,
+    choices: MeshChoices,
     device: int,
     threads: int,
     progress: Callable[[float], object] | None,

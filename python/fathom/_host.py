@@ -238,10 +238,10 @@ class HostInput:
         return self.array.copy()
 
     def triangle_set(
-        self, vertices: Array, faces: Array, choices: tuple[int, int, int], threads: int, listener: Listener
+        self, vertices: Array, faces: Array, choices: _core.MeshChoices, threads: int, listener: Listener
     ) -> _core.TriangleSet:
-        """A mesh of the host's arrays, to live where this input lies. `choices`: sign, rule, backend."""
-        return _core.TriangleSet(vertices, faces, *choices, threads, listener)
+        """A mesh of the host's arrays, to live where this input lies."""
+        return _core.TriangleSet(vertices, faces, choices, threads, listener)
 
     def nearest_triangles(
         self, mesh: _core.TriangleSet, outputs: tuple[Any, ...], threads: int, listener: Listener

@@ -297,14 +297,13 @@ class CudaInput:
         self,
         vertices: npt.NDArray[Any],
         faces: npt.NDArray[Any],
-        choices: tuple[int, int, int],
+        choices: _core.MeshChoices,
         threads: int,
         listener: Listener,
     ) -> _core.TriangleSet:
-        sign, rule, backend = choices
-        if backend == _core.BACKENDS["cpu"]:
+        if choices[2] == _core.BACKENDS["cpu"]:
             raise ValueError("vertices lies on a CUDA device, where the backend cpu cannot work; use auto or cuda")
-        return _core.triangle_set_on_device(vertices, faces, sign, rule, self.device, threads, listener)
+        return _core.triangle_set_on_device(vertices, faces, choices, self.device, threads, listener)
 
     def nearest_triangles(
         self, mesh: _core.TriangleSet, outputs: tuple[Any, ...], threads: int, listener: Listener
