@@ -186,7 +186,8 @@ DeviceWeights::DeviceWeights(const AnyConstDeviceView& view, const Shape& shape,
   check(cudaStreamSynchronize(stream), "reading weights");
   const double most = std::bit_cast<double>(found.most);
   if (most > 0) scale_ = kMostWeight / most;
-  if (found.bad > 0 || std::isinf(scale_)) {  // what is wrong says the host
+  if (found.bad > 0 || std::isinf(scale_) || std::isinf(static_cast<double>(found.total) / scale_)) {
+    // What is wrong says the host.
     const Array copy = downloaded(view, "weights", Stream{stream});
     weights_of(copy.view(), shape);
     throw InternalError("weights were refused on a device alone");

@@ -169,6 +169,8 @@ TEST_F(VoronoiOnDevice, RefusesWhatTheCpuDoes) {
   compare(large, {}, "at most 65535");
   tiny.fill([](std::int64_t) { return 1e-310; });
   compare(tiny, {}, "the largest weight is 1e-310");
+  tiny.fill([](std::int64_t) { return 1e308; });
+  compare(tiny, {}, "the sum of the weights passes what float64 holds");
   compare(other, {}, "the weights have the shape");
   apps::VoronoiOptions options;
   options.execution.scratch_limit = 1000;
