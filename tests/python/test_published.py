@@ -1,0 +1,73 @@
+"""The published algorithms: the same distances where they are exact, and what they say where they are not."""
+
+import fathom
+import numpy as np
+import pytest
+from fathom import published
+
+RANDOM = np.random.default_rng(3)
+IMAGE = (RANDOM.random((47, 71)) > 0.03).astype(np.uint8)
+VOLUME = RANDOM.random((9, 17, 23)) > 0.05
+EVERY = [published.pba, published.proximate, published.jfa, published.skw, published.brute]
+
+
+@pytest.mark.parametrize("algorithm", EVERY)
+@pytest.mark.parametrize("x", [IMAGE, VOLUME])
+def test_distances_and_sites(algorithm, x):
+    if algorithm is published.proximate and x.ndim == 3:
+        pytest.skip("of images alone")
+    found, exact = algorithm(x, backend="cpu", dtype="float64"), fathom.distance_transform(x, dtype="float64")
+    wrong = found.distances != exact
+    assert (found.distances >= exact).all()
+    assert not x.ravel()[found.nearest].any()
+    places = np.stack(np.unravel_index(found.nearest, x.shape)) - np.indices(x.shape)
+    np.testing.assert_array_equal(np.sqrt((places**2).sum(0)), found.distances)
+    assert found.exact == (algorithm not in (published.jfa, published.skw))
+    assert found.backend == "cpu" and found.device is None
+    assert found.seconds == pytest.approx(sum(found.phases.values()))
+    if found.exact:
+        assert not wrong.any() and found.error is None
+    else:
+        assert found.error.wrong == wrong.sum()
+        assert found.error.largest == pytest.approx((found.distances - exact).max())
+
+
+def test_parameters_change_no_distance():
+    expected = fathom.distance_transform(IMAGE)
+    for m1, m2, m3 in ((1, 1, 1), (5, 3, 7), (32, 60, 32)):
+        np.testing.assert_array_equal(published.pba(IMAGE, m1=m1, m2=m2, m3=m3).distances, expected)
+    for access in ("vv-hh", "hh-vv", "vh-vh", "hv-hv", "vtv-vtv"):
+        np.testing.assert_array_equal(published.proximate(IMAGE, access=access).distances, expected)
+
+
+def test_slice():
+    found = published.pba(VOLUME, slice=4)
+    np.testing.assert_array_equal(found.distances, fathom.distance_transform(VOLUME)[4])
+    assert not VOLUME.ravel()[found.nearest].any()
+
+
+def test_sites_and_options():
+    x = RANDOM.integers(0, 9, (20, 30))
+    np.testing.assert_array_equal(published.pba(x, sites="==5").distances, fathom.distance_transform(x, sites="==5"))
+    assert published.jfa(IMAGE, measure_error=False).error is None
+    assert published.jfa(IMAGE, more_rounds=2, backend="cpu").phases.keys() == {"rounds", "more rounds"}
+    nothing = published.pba(np.ones((3, 4)))
+    assert np.isinf(nothing.distances).all() and (nothing.nearest == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: published.pba(IMAGE, m1=0), ValueError, "m1 is 0; it must be from 1 to 32"),
+        (lambda: published.pba(IMAGE, m2="3"), TypeError, "interpreted as an integer"),
+        (lambda: published.pba(IMAGE[0]), ValueError, "with 2 or 3 axes, not 1"),
+        (lambda: published.proximate(VOLUME), ValueError, "take pba for volumes"),
+        (lambda: published.proximate(IMAGE, access="hh"), ValueError, "access is 'hh'; it must be one of 'vv-hh'"),
+        (lambda: published.jfa(IMAGE, more_rounds=3), ValueError, "it must be from 0 to 2"),
+        (lambda: published.pba(IMAGE, sites="labels"), ValueError, "know sites, not labels"),
+        (lambda: published.pba(VOLUME, slice=9), ValueError, "slice 9 is not one of the 9"),
+    ],
+)
+def test_what_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
