@@ -274,23 +274,4 @@ DeviceBand TriangleSet::device_band(const Lattice& lattice, const BandOptions& o
                        [&](const Execution& within) { return resident.band(lattice, with(within, options), stream); });
 }
 
-Band DeviceBand::download() const {
-  Band band;
-  band.lattice = lattice;
-  band.cutoff = cutoff;
-  band.is_signed = is_signed;
-  band.active = active;
-#ifdef FATHOM_HAS_CUDA
-  const auto copy = [](const AnyConstDeviceView& view) { return view.present() ? cuda::download(view, {}) : Array(); };
-  band.tiles = copy(tiles);
-  band.masks = copy(masks);
-  band.distances = copy(distances);
-  band.triangles = copy(triangles);
-  band.closest = copy(closest);
-  band.row_inside = copy(row_inside);
-  band.after_inside = copy(after_inside);
-#endif
-  return band;
-}
-
 }  // namespace fathom::mesh
