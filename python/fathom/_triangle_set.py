@@ -347,6 +347,7 @@ class TriangleSet:
         """How far two surfaces are from one another: the Hausdorff distance, and the mean, both ways.
 
         Of surfaces, not of their vertices alone: the largest distance may lie within a triangle. Signs do not matter.
+        Computed by the processor; of sets on a device by copies.
 
         Parameters
         ----------
@@ -401,7 +402,7 @@ class TriangleSet:
         """Pairs of triangles that meet other than in corners and edges that they share, by vertices of equal value.
 
         Exact. Triangles that touch in a point or along a line meet; so do those that lie on one another, and
-        duplicates. Triangles without an area are left out.
+        duplicates. Triangles without an area are left out. Computed by the processor; of a set on a device by a copy.
 
         Parameters
         ----------

@@ -135,6 +135,17 @@ def test_copies_and_pickles_live_there(library):
         copy.copy(mesh.band(resolution=9, band=1))
 
 
+def test_comparisons_and_crossings(library):
+    host, moved = fathom.TriangleSet(VERTICES, FACES), fathom.TriangleSet(VERTICES + [0.1, 0, 0], FACES)
+    mesh = fathom.TriangleSet(library.put(VERTICES), library.put(FACES))
+    assert mesh.compare(moved) == host.compare(moved) and moved.compare(mesh) == moved.compare(host)
+    both = np.concatenate([VERTICES, VERTICES + [1, 0, 0]]).astype("f4"), np.concatenate([FACES, FACES + len(VERTICES)])
+    pairs = fathom.TriangleSet(*both).self_intersections()
+    assert len(pairs) > 10
+    there = fathom.TriangleSet(*map(library.put, both)).self_intersections()
+    np.testing.assert_array_equal(there, pairs)
+
+
 def test_bands_as_sparse_tensors(library):
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
@@ -278,7 +289,6 @@ def test_errors_name_the_argument(with_streams):
         (lambda: fathom.TriangleSet(VERTICES, FACES, stream=0), ValueError, "stream is for arrays on a CUDA device"),
         (lambda: host.field(resolution=9, stream=0), ValueError, "stream is for arrays on a CUDA device"),
         (lambda: mesh.nearest(q[:, :2]), ValueError, r"points has the shape \(300, 2\)"),
-        (lambda: mesh.compare(host), ValueError, "where this is not computed"),
         (lambda: mesh.band(resolution=9, band=1, compact=True), ValueError, "bands on a device are not compact"),
         (lambda: fathom.offset_surface(vertices, faces, 1, resolution=9), ValueError, "where surfaces are not made"),
         (lambda: band.points(), AttributeError, r"use download\(\).points"),

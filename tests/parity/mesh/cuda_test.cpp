@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "fathom/core/error.h"
+#include "fathom/mesh/compare.h"
+#include "fathom/mesh/self_intersections.h"
 #include "mesh/on_device.h"
 
 namespace fathom::test {
@@ -171,6 +173,38 @@ TEST_F(MeshOnDevice, BandsInSlabs) {
     unsetenv("FATHOM_EMULATED_KIB");
     EXPECT_TRUE(is_same);
   }
+}
+
+/// Sets there and on the host are compared, and looked at for crossings, alike.
+TEST_F(MeshOnDevice, SurfacesAgainstOneAnother) {
+  MeshProblem problem;
+  problem.mesh = joined(sphere({}, 1, 2), sphere({0.5, 0.1, 0}, 0.8, 1));
+  problem.arrays.emplace(problem.mesh, DType::float64, DType::int32);
+  problem.sign = Sign::pseudonormal;
+  const TriangleSet host = set_on(Backend::cpu, problem), device = set_on(Backend::cuda, problem);
+  problem.mesh = sphere({0.2, 0, 0.1}, 0.9, 3);
+  problem.arrays.emplace(problem.mesh, DType::float32, DType::int64);
+  const TriangleSet other = set_on(Backend::cpu, problem), other_there = set_on(Backend::cuda, problem);
+  mesh::CompareOptions options;
+  options.samples = 10000;
+  const mesh::Comparison expected = mesh::compare(host, other, options);
+  for (const TriangleSet* first : {&host, &device})
+    for (const TriangleSet* second : {&other, &other_there}) {
+      const mesh::Comparison got = mesh::compare(*first, *second, options);
+      for (const auto& [ours, theirs] :
+           {std::pair{got.forward, expected.forward}, {got.backward, expected.backward}}) {
+        EXPECT_EQ(ours.max, theirs.max);
+        EXPECT_EQ(ours.bound, theirs.bound);
+        EXPECT_EQ(ours.point, theirs.point);
+        EXPECT_EQ(ours.nearest, theirs.nearest);
+        EXPECT_EQ(ours.nearest_triangle, theirs.nearest_triangle);
+        EXPECT_EQ(ours.rms, theirs.rms);
+      }
+    }
+  const auto crossings = mesh::self_intersections(host), there = mesh::self_intersections(device);
+  EXPECT_GT(crossings.count, 10);
+  EXPECT_EQ(there.count, crossings.count);
+  EXPECT_TRUE(equal(there.pairs, crossings.pairs));
 }
 
 /// What a band's points are of in the host's memory.
