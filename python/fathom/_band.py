@@ -200,11 +200,7 @@ class Band(LatticeBand):
         torch = sys.modules["torch"]
         places, values = np.empty((len(self), 3), np.int32), np.empty(len(self), self.distance.dtype)
         self._band.to_list(places, values)
-        indices = np.ascontiguousarray(places[:, ::-1].T, np.int64)
-        size = self.shape[::-1]
-        return torch.sparse_coo_tensor(
-            torch.from_numpy(indices), torch.from_numpy(values), size, check_invariants=False
-        ).coalesce()
+        return self._sparse(torch.from_numpy(places), torch.from_numpy(values))
 
     def save(self, path: Path) -> None:
         """Writes the band to .npz, for :meth:`load`; its points to .vtu, for ParaView; as a level set to .vdb, for

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NoReturn
 
 import numpy as np
 
 from . import _core
 from ._band import Band
+from ._dtypes import FLOATS, INDICES, DType, Shape
 from ._host import HostInput
 from ._lattice_band import LatticeBand
+from ._optional import need
 
-_ON_THE_HOST = frozenset(
-    ("active", "coordinates", "offset_surface", "points", "save", "to_dense", "to_sparse_coo", "values")
-)
+_ON_THE_HOST = frozenset(("active", "offset_surface", "points", "save"))
+_VALUES = {"distance": (1, None), "triangle": (2, INDICES[0]), "closest": (3, FLOATS[0])}
+"""Where a list stands among those of the compiled part, and its element type; None: that of the distances."""
 
 
 class DeviceBand(LatticeBand):
@@ -22,20 +25,62 @@ class DeviceBand(LatticeBand):
     Arrays are of the vertices' kind and share the band's memory, which stays as long as one of them: nothing is copied.
     `tiles` is [n, 3] int32. `masks` is [n, 8, 8] uint8 here: for each z and y a byte, with the bit x. `distance` is
     [n, 8, 8, 8]; so are `triangle`, int32, and `closest`, float32 with x, y, z in a last axis, or None if not asked
-    for. What tells which side the rest is on, and :meth:`Band.to_dense` and the like, are had by :meth:`download`; the whole
-    lattice on the device by :meth:`fathom.TriangleSet.field`.
+    for. What the methods give is of the same kind, in the order of its library's current stream. What tells which side the
+    rest is on, :meth:`Band.save` and the like are had by :meth:`download`.
     """
 
     def __init__(self, band: _core.DeviceBand, sign: str, like: Any) -> None:
         super().__init__(band, sign)
         self._there = band
+        self._like = like
+        """Makes results of the vertices' kind."""
         arrays = [None if memory is None else like.over(memory) for memory in band.arrays[:5]]
         self.tiles, self.masks, self.distance, self.triangle, self.closest = arrays
+        self._dtype: DType = like.library.dtype(self.distance)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the device's memory that the band keeps."""
         return self._there.bytes
+
+    def coordinates(self) -> Any:
+        """i, j, k of the points in the band, [points, 3] int32; as :meth:`Band.coordinates`."""
+        return self._list(0, (len(self), 3), INDICES[0])
+
+    def values(self, of: str = "distance") -> Any:
+        """What belongs to them: as :meth:`Band.values`."""
+        if of not in _VALUES:
+            raise ValueError(f"of is {of!r}; it must be 'distance', 'triangle' or 'closest'")
+        if getattr(self, of) is None:
+            raise ValueError(f"this band has no {of}; compute it with {of}=True")
+        number, dtype = _VALUES[of]
+        return self._list(number, (len(self), 3) if of == "closest" else (len(self),), dtype or self._dtype)
+
+    def to_dense(self) -> Any:
+        """Distances of the whole lattice, [z, y, x]: as :meth:`Band.to_dense`."""
+        like = self._like.at(None)
+        out = like.output(self.shape[::-1], self._dtype)
+        self._there.to_dense(out.memory, like.stream)
+        return out.finish()
+
+    def to_sparse_coo(self) -> Any:
+        """The band as a sparse tensor of PyTorch's on its device: as :meth:`Band.to_sparse_coo`.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            PyTorch is not installed.
+        """
+        need("torch", "PyTorch", "to_sparse_coo()")
+        torch = sys.modules["torch"]
+        return self._sparse(torch.from_dlpack(self.coordinates()), torch.from_dlpack(self.values()))
+
+    def _list(self, number: int, shape: Shape, dtype: DType) -> Any:
+        """A list of what belongs to the points, in the order of to_list()."""
+        like = self._like.at(None)
+        out = like.output(shape, dtype)
+        self._there.to_list(tuple(out.memory if k == number else None for k in range(4)), like.stream)
+        return out.finish()
 
     def download(self) -> Band:
         """The band in the host's memory, of NumPy arrays. Waits."""

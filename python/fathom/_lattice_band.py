@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from . import _core
@@ -24,6 +25,12 @@ class LatticeBand:
     def compact(self) -> bool:
         """Whether `distance`, `triangle` and `closest` hold the points in the band alone."""
         return False
+
+    def _sparse(self, places: Any, values: Any) -> Any:
+        """Of PyTorch's tensors of the band's points."""
+        torch = sys.modules["torch"]
+        indices = places.flip(1).t().to(torch.int64)
+        return torch.sparse_coo_tensor(indices, values, self.shape[::-1], check_invariants=False).coalesce()
 
     def __repr__(self) -> str:
         return (

@@ -10,10 +10,11 @@ import numpy.typing as npt
 from ._band import Band
 from ._device_band import DeviceBand
 from ._field import Field
+from ._lattice import LatticeOptions, Numbers, lattice_of
 from ._places import lies_on_cuda
 from ._progress import Progress
 from ._surface import level_of
-from ._triangle_set import LatticeOptions, Numbers, TriangleSet
+from ._triangle_set import TriangleSet
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -205,6 +206,6 @@ def offset_surface(
         raise ValueError("vertices lies on a CUDA device, where surfaces are not made; copy it to the host first")
     mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, threads=threads)
     level = level_of(distance, mesh.sign)
-    cutoff = abs(level) + 2 * max(mesh._lattice(lattice).spacing)  # both ends of all edges that the surface crosses
+    cutoff = abs(level) + 2 * max(lattice_of(mesh._set, lattice).spacing)  # both ends of all edges that the surface crosses
     near = mesh.band(cutoff=cutoff, dtype=dtype, compact=True, threads=threads, progress=progress, **lattice)
     return near.offset_surface(level)

@@ -4,44 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from operator import index
-from typing import TYPE_CHECKING, Any, TypedDict, Union
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import AnyInput, Input, take_values
+from ._arrays import AnyInput, Input
 from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._cuda import CudaInput
 from ._device_band import DeviceBand
 from ._dtypes import FLOATS, INDICES, DType, Shape, named
 from ._field import OUTPUTS, Field, Nearest, Topology, Triple
-from ._options import backend_number, choose, device_bytes, numbers, thread_count
+from ._lattice import LatticeOptions, count, lattice_of
+from ._options import backend_number, choose, device_bytes, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
+from ._triangles import coordinates, faces_of, warn_of_sign
 from ._warning import warn
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Array = npt.NDArray[Any]
-Numbers = Union[float, Sequence[float], None]
 _VECTORS = frozenset(("closest", "barycentric", "gradient"))
 _SIGN_NAMES = {number: name for name, number in _core.SIGNS.items()}
 _DENSE_MARGIN = 2
 """Points around the mesh's box, unless the caller says how many."""
-
-
-class LatticeOptions(TypedDict, total=False):
-    """Where the points of a field lie: see :func:`fathom.mesh_distance`."""
-
-    resolution: int | None
-    spacing: Numbers
-    origin: Sequence[float] | None
-    shape: Sequence[int] | None
-    margin: int | None
 
 
 class TriangleSet:
@@ -130,17 +120,17 @@ class TriangleSet:
         stream: Any = None,
         progress: Progress = None,
     ) -> None:
-        given = _coordinates(vertices, "vertices", stream)
+        given = coordinates(vertices, "vertices", stream)
         if len(given.shape) != 2:
             raise ValueError(f"vertices has the shape {given.shape}; it must have (v, 3)")
         numbers_of = choose(_core.SIGNS, sign, "sign"), choose(_core.RULES, rule, "rule"), backend_number(backend)
         choices = *numbers_of, device_bytes(device_memory)
         if not isinstance(given, CudaInput) and lies_on_cuda(faces, "faces"):
             raise ValueError("faces lies on a CUDA device, but vertices on the host; give both in one place")
-        triangles = _faces(faces, stream)
+        triangles = faces_of(faces, stream)
         told = listener(progress)
         self._build(given.downloaded(), triangles, given.maker(), choices, thread_count(threads), told)
-        _warn_of_sign(sign, rule, self.topology)
+        warn_of_sign(sign, rule, self.topology)
 
     def _build(
         self, vertices: Array, faces: Array, like: AnyInput, choices: _core.MeshChoices, threads: int, told: Any
@@ -243,7 +233,7 @@ class TriangleSet:
         >>> found.distance, found.barycentric, found.gradient
         (array(2.), array([0.25, 0.25, 0.5 ]), array([0., 0., 1.]))
         """
-        queries = _coordinates(points, "points", stream)
+        queries = coordinates(points, "points", stream)
         kind = queries.dtype if dtype is None else named(dtype, FLOATS)
         wanted = (distance, triangle, closest, barycentric, feature, gradient, inside)
         outputs = _Outputs(queries, queries.shape[:-1], wanted, kind, INDICES[1])
@@ -283,7 +273,7 @@ class TriangleSet:
             Of a mesh on a device there, in the order of its library's current stream.
         """
         like = self._like.at(stream)
-        points = self._lattice(lattice, _DENSE_MARGIN)
+        points = lattice_of(self._set, lattice, _DENSE_MARGIN)
         wanted = (distance, triangle, closest, barycentric, feature, gradient, inside)
         outputs = _Outputs(like, tuple(points.shape[::-1]), wanted, _float_type(dtype), INDICES[0])
         like.field(self._set, points, outputs.memory(), thread_count(threads), listener(progress))
@@ -325,9 +315,9 @@ class TriangleSet:
         if (band is None) == (cutoff is None):
             raise ValueError(f"{'neither' if band is None else 'both'} of band and cutoff given; give one of them")
         like = self._like.at(stream)
-        step = max(self._lattice(lattice).spacing)
+        step = max(lattice_of(self._set, lattice).spacing)
         reach = _positive(cutoff, "cutoff") if band is None else _positive(band, "band") * step
-        points = self._lattice(lattice, cutoff=reach if lattice.get("margin") is None else None)
+        points = lattice_of(self._set, lattice, cutoff=reach if lattice.get("margin") is None else None)
         number = _core.DTYPES[_float_type(dtype).name]
         keep = bool(triangle), bool(closest), bool(compact)
         told = listener(progress)
@@ -347,6 +337,7 @@ class TriangleSet:
         """How far two surfaces are from one another: the Hausdorff distance, and the mean, both ways.
 
         Of surfaces, not of their vertices alone: the largest distance may lie within a triangle. Signs do not matter.
+        Computed by the processor; of sets on a device by copies.
 
         Parameters
         ----------
@@ -391,7 +382,7 @@ class TriangleSet:
         limit = None if tolerance is None else float(tolerance)
         told = listener(progress)
         forward, backward, used = self._set.compare(
-            other._set, limit, _count(samples, "samples"), thread_count(threads), told
+            other._set, limit, count(samples, "samples"), thread_count(threads), told
         )
         return Comparison(_deviation(forward), _deviation(backward), used)
 
@@ -401,7 +392,7 @@ class TriangleSet:
         """Pairs of triangles that meet other than in corners and edges that they share, by vertices of equal value.
 
         Exact. Triangles that touch in a point or along a line meet; so do those that lie on one another, and
-        duplicates. Triangles without an area are left out.
+        duplicates. Triangles without an area are left out. Computed by the processor; of a set on a device by a copy.
 
         Parameters
         ----------
@@ -427,25 +418,10 @@ class TriangleSet:
         >>> fathom.TriangleSet(vertices, [[0, 1, 2], [3, 4, 5]], sign="none").self_intersections()
         array([[0, 1]], dtype=int32)
         """
-        found = self._set.self_intersections(_count(limit, "limit"), thread_count(threads), listener(progress))
+        found = self._set.self_intersections(count(limit, "limit"), thread_count(threads), listener(progress))
         if found.count > len(found.pairs):
             warn(f"{found.count} pairs of triangles meet; the first {len(found.pairs)} are returned")
         return found.pairs
-
-    def _lattice(self, options: LatticeOptions, margin: int = 0, cutoff: float | None = None) -> _core.Lattice:
-        """`margin` is that of no other being given."""
-        for name in options.keys() - LatticeOptions.__annotations__.keys():
-            raise TypeError(f"there is no option {name!r}; a lattice has {', '.join(LatticeOptions.__annotations__)}")
-        resolution, spacing, origin, shape, given = map(options.get, LatticeOptions.__annotations__)
-        steps = None if spacing is None else tuple(numbers(spacing, 3, "spacing"))
-        return self._set.lattice(
-            None if resolution is None else _count(resolution, "resolution"),
-            steps if steps is None or len(steps) == 3 else steps * 3,
-            None if origin is None else _three(origin, float, "origin"),
-            None if shape is None else _three(shape, index, "shape"),
-            _count(margin if given is None else given, "margin"),
-            cutoff,
-        )
 
 
 class _Outputs:
@@ -469,60 +445,8 @@ class _Outputs:
         return {name: output.finish() for name, output in self._made.items()}
 
 
-def _coordinates(x: Any, name: str, stream: Any) -> AnyInput:
-    """Rows of x, y, z in a dense array of float32 or float64."""
-    given = take_values(x, name, stream)
-    if given.shape[-1:] != (3,):
-        raise ValueError(f"{name} has the shape {given.shape}; it must have x, y, z in its last axis: (..., 3)")
-    return given.coordinates(name, True).reals(name, FLOATS)
-
-
-def _faces(x: Any, stream: Any) -> Array:
-    """A copy on the host, in one of the types that the library reads."""
-    array = take_values(x, "faces", stream if lies_on_cuda(x, "faces") else None).downloaded()
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"faces has the shape {array.shape}; it must have (f, 3): split polygons into triangles first")
-    if array.dtype.kind not in "iu" and array.size > 0:
-        raise TypeError(f"faces has the dtype {array.dtype}; numbers of vertices are integers")
-    if array.dtype.kind == "u" and array.size > 0 and array.max() >= 2**31:
-        raise ValueError(f"faces has the vertex {array.max()}; there are fewer")
-    narrow = array.dtype.kind == "u" or np.can_cast(array.dtype, np.int32)
-    return np.asarray(array, INDICES[0] if narrow else INDICES[1], order="C")
-
-
-def _warn_of_sign(sign: str, rule: str, topology: Topology) -> None:
-    edges = "1 edge is open" if topology.open_edges == 1 else f"{topology.open_edges} edges are open"
-    if topology.flipped_edges > 0:
-        edges += f", {topology.flipped_edges} of them between faces turned against each other"
-    if sign == "auto" and not topology.closed:
-        ruled = ", whatever rule says" if rule != "nonzero" else ""
-        warn(
-            f"the mesh: {edges}, so inside is where the generalised winding number is at least 1/2{ruled}; sign says "
-            "otherwise, sign='none' does without"
-        )
-    elif sign == "pseudonormal" and not topology.closed:
-        text = "near which pseudonormals may mistake the side; sign='fast-winding' is for such meshes"
-        warn(f"the mesh: {edges}, {text}")
-    elif sign == "pseudonormal" and topology.volume < 0:
-        warn(
-            "the mesh is inside out: the sign pseudonormal makes distances inside it positive; turn its triangles "
-            "round, as faces[:, ::-1], or use winding"
-        )
-
-
 def _float_type(dtype: npt.DTypeLike | None) -> DType:
     return FLOATS[0] if dtype is None else named(dtype, FLOATS)
-
-
-def _three(values: Any, convert: Any, name: str) -> tuple[Any, ...]:
-    try:
-        result = tuple(map(convert, values))
-    except (TypeError, ValueError):
-        result = ()
-    if len(result) != 3:
-        what = "integers" if convert is index else "numbers"
-        raise TypeError(f"{name} must be three {what}, in the order x, y, z, not {values!r}")
-    return result
 
 
 def _deviation(parts: tuple[Any, ...]) -> Deviation:
@@ -533,16 +457,6 @@ def _deviation(parts: tuple[Any, ...]) -> Deviation:
 def _triple(values: Sequence[float]) -> Triple:
     x, y, z = values
     return x, y, z
-
-
-def _count(value: Any, name: str) -> int:
-    try:
-        number = index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, not {value!r}") from None
-    if not 0 <= number < 2**31:
-        raise ValueError(f"{name} is {number}; it must be from 0 to 2³¹ − 1")
-    return number
 
 
 def _positive(value: Any, name: str) -> float:

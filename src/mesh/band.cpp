@@ -14,14 +14,6 @@ namespace fathom::mesh {
 
 namespace {
 
-void check(const AnyView& view, const char* name, DType dtype, const Shape& shape) {
-  if (!view.present()) return;
-  if (view.dtype() != dtype || !(view.shape() == shape))
-    throw InvalidArgument(std::string("the output '") + name + "' is " + std::string(name_of(view.dtype())) +
-                          " of the shape " + to_string(view.shape()) + "; it must be " + std::string(name_of(dtype)) +
-                          " of " + to_string(shape));
-}
-
 /// Points of a tile that lie inside the lattice, along each axis.
 std::array<std::int64_t, 3> size_of_tile(const Lattice& lattice, const std::int64_t (&tile)[3]) {
   std::array<std::int64_t, 3> size;
@@ -254,13 +246,13 @@ Band Band::full() const {
 
 void Band::to_dense(const AnyView& out) const {
   if (!out.present()) throw InvalidArgument("no output was given");
-  check(out, "out", distances.dtype(), lattice.array_shape());
+  check_array(out, "out", distances.dtype(), lattice.array_shape());
   distances.dtype() == DType::float32 ? fill_dense<float>(*this, out) : fill_dense<double>(*this, out);
 }
 
 void Band::to_list(const AnyView& places, const AnyView& values) const {
-  check(places, "places", DType::int32, {active, 3});
-  check(values, "distances", distances.dtype(), {active});
+  check_array(places, "places", DType::int32, {active, 3});
+  check_array(values, "distances", distances.dtype(), {active});
   distances.dtype() == DType::float32 ? fill_list<float>(*this, places, values)
                                       : fill_list<double>(*this, places, values);
 }

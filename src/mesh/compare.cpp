@@ -54,13 +54,15 @@ Deviation deviation(const cpu::Samples& samples, const PreparedMesh& from, const
 
 Comparison compare(const TriangleSet& first, const TriangleSet& second, const CompareOptions& options) {
   check(options);
-  const PreparedMesh &a = on_the_host(first), &b = on_the_host(second);
+  const auto host_a = on_the_host(first), host_b = on_the_host(second);
+  const PreparedMesh &a = *host_a, &b = *host_b;
+  const std::size_t copied = (first.on_device() ? a.bytes() : 0) + (second.on_device() ? b.bytes() : 0);
   const Execution& execution = options.execution;
   if (execution.backend == Backend::cuda)
     throw InvalidArgument("meshes are compared by the backend cpu alone; use auto or cpu");
   const cpu::Run run = cpu::run_of(execution);
   const auto bytes = [&](std::int64_t parts) {
-    return cpu::Samples::bytes(a) + cpu::Samples::bytes(b) +
+    return copied + cpu::Samples::bytes(a) + cpu::Samples::bytes(b) +
            std::max(cpu::farthest_bytes(a, parts), cpu::farthest_bytes(b, parts));
   };
   cpu::check_scratch(execution, bytes(1));

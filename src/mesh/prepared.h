@@ -30,7 +30,7 @@ struct PreparedMesh {
   void release();
 };
 
-/// @throws InvalidArgument the set lives on a device
-const PreparedMesh& on_the_host(const TriangleSet& set);
+/// What searches on the host need of a set, without a sign: of one on a device a copy, else its own.
+std::shared_ptr<const PreparedMesh> on_the_host(const TriangleSet& set);
 
 }  // namespace fathom::mesh

@@ -10,6 +10,9 @@
 
 namespace fathom::mesh {
 
+struct Surface;
+struct Tree;
+
 /// A scratch limit is below what a call needs of a device.
 class ScratchTooSmall : public InvalidArgument {
  public:
@@ -33,6 +36,8 @@ class ResidentMesh {
 
   virtual std::string device_name() const = 0;
   virtual std::size_t bytes() const = 0;
+  /// Copies back what searches on the host need, all that PreparedMesh::release() gave up of them. Waits.
+  virtual void download(Surface& surface, Tree& tree) const = 0;
 
   /// @throws InvalidArgument points or outputs are not in the memory of the mesh's device
   virtual std::size_t nearest(const AnyConstDeviceView& points, const Places& to, Stream stream) const = 0;

@@ -130,12 +130,14 @@ SelfIntersections self_intersections(const TriangleSet& set, const SelfIntersect
   if (options.most_pairs < 0 || options.most_pairs > INT32_MAX)
     throw InvalidArgument("the number of pairs to keep is " + std::to_string(options.most_pairs) +
                           "; it must be from 0 to 2147483647");
-  const PreparedMesh& mesh = on_the_host(set);
   if (options.execution.backend == Backend::cuda)
     throw InvalidArgument("self-intersections are found by the backend cpu alone; use auto or cpu");
   const cpu::Run run = cpu::run_of(options.execution);
+  const auto on_host = on_the_host(set);
+  const PreparedMesh& mesh = *on_host;
   const auto most = static_cast<std::size_t>(options.most_pairs);
-  const std::size_t bytes = most * 6 * sizeof(Pair) * static_cast<std::size_t>(run.threads);
+  const std::size_t bytes =
+      most * 6 * sizeof(Pair) * static_cast<std::size_t>(run.threads) + (set.on_device() ? mesh.bytes() : 0);
   cpu::check_scratch(options.execution, bytes);
   const auto blocks = static_cast<std::int64_t>(mesh.tree.blocks.size());
   Monitor monitor(options.execution, blocks);

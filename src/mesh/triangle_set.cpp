@@ -198,11 +198,12 @@ TriangleSet& TriangleSet::operator=(TriangleSet&&) noexcept = default;
 std::int64_t TriangleSet::size() const { return prepared_->tree.count; }
 std::size_t TriangleSet::bytes() const { return resident_ ? resident_->bytes() : prepared_->bytes(); }
 bool TriangleSet::on_device() const { return resident_ != nullptr; }
-const PreparedMesh& on_the_host(const TriangleSet& set) {
-  if (set.on_device())
-    throw InvalidArgument(
-        "the mesh is in a device's memory, where this is not computed; build the set with the backend cpu");
-  return *set.prepared_;
+std::shared_ptr<const PreparedMesh> on_the_host(const TriangleSet& set) {
+  if (!set.on_device()) return {std::shared_ptr<void>(), set.prepared_.get()};
+  const auto copy = std::make_shared<PreparedMesh>(*set.prepared_);  // all that is small
+  copy->sign = Sign::none;
+  set.resident_->download(copy->surface, copy->tree);
+  return copy;
 }
 
 const Bounds& TriangleSet::bounds() const { return prepared_->surface.bounds; }
@@ -272,25 +273,6 @@ DeviceBand TriangleSet::device_band(const Lattice& lattice, const BandOptions& o
     throw InvalidArgument("a band in a device's memory is not compact; make it so by download() and Band::compact()");
   return within_memory(*prepared_, resident, options.execution,
                        [&](const Execution& within) { return resident.band(lattice, with(within, options), stream); });
-}
-
-Band DeviceBand::download() const {
-  Band band;
-  band.lattice = lattice;
-  band.cutoff = cutoff;
-  band.is_signed = is_signed;
-  band.active = active;
-#ifdef FATHOM_HAS_CUDA
-  const auto copy = [](const AnyConstDeviceView& view) { return view.present() ? cuda::download(view, {}) : Array(); };
-  band.tiles = copy(tiles);
-  band.masks = copy(masks);
-  band.distances = copy(distances);
-  band.triangles = copy(triangles);
-  band.closest = copy(closest);
-  band.row_inside = copy(row_inside);
-  band.after_inside = copy(after_inside);
-#endif
-  return band;
 }
 
 }  // namespace fathom::mesh

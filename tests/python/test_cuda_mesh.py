@@ -42,9 +42,12 @@ def same_band(library, got, expected):
             np.testing.assert_array_equal(library.get(ours), theirs)
     bits = np.unpackbits(library.get(got.masks), axis=-1, bitorder="little")
     np.testing.assert_array_equal(bits.reshape(expected.active.shape), expected.active)
-    there = got.download()
-    np.testing.assert_array_equal(there.to_dense(), expected.to_dense())
-    np.testing.assert_array_equal(there.coordinates(), expected.coordinates())
+    for band, get in ((got.download(), np.asarray), (got, library.get)):
+        np.testing.assert_array_equal(get(band.to_dense()), expected.to_dense())
+        np.testing.assert_array_equal(get(band.coordinates()), expected.coordinates())
+        for of in ("distance", "triangle", "closest"):
+            if getattr(expected, of) is not None:
+                np.testing.assert_array_equal(get(band.values(of)), expected.values(of))
 
 
 @pytest.mark.parametrize("sign", SIGNS)
@@ -130,6 +133,33 @@ def test_copies_and_pickles_live_there(library):
     same(library, again.field(resolution=9), fathom.TriangleSet(VERTICES, FACES).field(resolution=9))
     with pytest.raises(TypeError, match="copy or pickle its download"):
         copy.copy(mesh.band(resolution=9, band=1))
+
+
+def test_comparisons_and_crossings(library):
+    host, moved = fathom.TriangleSet(VERTICES, FACES), fathom.TriangleSet(VERTICES + [0.1, 0, 0], FACES)
+    mesh = fathom.TriangleSet(library.put(VERTICES), library.put(FACES))
+    assert mesh.compare(moved) == host.compare(moved) and moved.compare(mesh) == moved.compare(host)
+    both = np.concatenate([VERTICES, VERTICES + [1, 0, 0]]).astype("f4"), np.concatenate([FACES, FACES + len(VERTICES)])
+    pairs = fathom.TriangleSet(*both).self_intersections()
+    assert len(pairs) > 10
+    there = fathom.TriangleSet(*map(library.put, both)).self_intersections()
+    np.testing.assert_array_equal(there, pairs)
+
+
+def test_bands_as_sparse_tensors(library):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    band = fathom.TriangleSet(library.put(VERTICES), library.put(FACES)).band(resolution=30, band=2)
+    tensor, expected = band.to_sparse_coo(), band.download().to_sparse_coo()
+    assert tensor.is_cuda and tensor.shape == expected.shape
+    assert torch.equal(tensor.indices().cpu(), expected.indices()) and torch.equal(tensor.values().cpu(), expected.values())
+    for call, words in [
+        (lambda: band.values("closest"), "this band has no closest; compute it with closest=True"),
+        (lambda: band.values("side"), "of is 'side'; it must be 'distance', 'triangle' or 'closest'"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            call()
 
 
 def test_arrays_of_bands_outlive_them(with_streams):
@@ -259,10 +289,9 @@ def test_errors_name_the_argument(with_streams):
         (lambda: fathom.TriangleSet(VERTICES, FACES, stream=0), ValueError, "stream is for arrays on a CUDA device"),
         (lambda: host.field(resolution=9, stream=0), ValueError, "stream is for arrays on a CUDA device"),
         (lambda: mesh.nearest(q[:, :2]), ValueError, r"points has the shape \(300, 2\)"),
-        (lambda: mesh.compare(host), ValueError, "where this is not computed"),
         (lambda: mesh.band(resolution=9, band=1, compact=True), ValueError, "bands on a device are not compact"),
         (lambda: fathom.offset_surface(vertices, faces, 1, resolution=9), ValueError, "where surfaces are not made"),
-        (lambda: band.to_dense(), AttributeError, r"use download\(\).to_dense"),
+        (lambda: band.points(), AttributeError, r"use download\(\).points"),
         (lambda: band.nothing, AttributeError, "no attribute nothing"),
     ]:
         with pytest.raises(error, match=words):

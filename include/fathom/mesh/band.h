@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fathom/core/array.h"
+#include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/mesh/lattice.h"
 
@@ -93,6 +94,14 @@ struct DeviceBand {
   std::int64_t count() const { return tiles.rank() == 2 ? tiles.shape()[0] : 0; }
   /// A copy in the host's memory. Waits.
   Band download() const;
+
+  /// As those of Band, on the band's device, in the order of a stream.
+  /// @throws InvalidArgument another shape or type, or memory of the host
+  void to_dense(const AnyDeviceView& out, Stream stream = {}) const;
+  /// @param triangles  [active] int32: if the band has them; or not given
+  /// @param closest    [active, 3] float32: the same
+  void to_list(const AnyDeviceView& places, const AnyDeviceView& distances, const AnyDeviceView& triangles = {},
+               const AnyDeviceView& closest = {}, Stream stream = {}) const;
 };
 
 }  // namespace fathom::mesh

@@ -49,8 +49,8 @@ struct CompareOptions {
 
 /// Compares surfaces, not their vertices alone: the largest distance may lie within a triangle. All are the distances
 /// of TriangleSet, signs and sides do not matter. Same bytes from any number of threads; exchanged surfaces give
-/// the same numbers exchanged.
-/// @throws InvalidArgument a set lives on a device | an option that is out of range | the scratch limit is too small
+/// the same numbers exchanged. On the CPU; of sets on a device copies are made, which count as scratch.
+/// @throws InvalidArgument an option that is out of range | the scratch limit is too small
 /// @throws Cancelled the stop token asked for it
 ///
 /// Source: Tang, Lee & Kim, Interactive Hausdorff distance computation for general polygonal models, 2009: triangles

@@ -201,7 +201,7 @@ class TriangleSet {
   DeviceBand device_band(const Lattice& lattice, const BandOptions& options, Stream stream = {}) const;
 
  private:
-  friend const PreparedMesh& on_the_host(const TriangleSet& set);
+  friend std::shared_ptr<const PreparedMesh> on_the_host(const TriangleSet& set);
 
   std::unique_ptr<const PreparedMesh> prepared_;
   std::unique_ptr<const ResidentMesh>

@@ -63,6 +63,21 @@ mesh::Band downloaded(const DeviceBand& held) {
   return held.band().download();
 }
 
+void to_dense(const DeviceBand& held, const DeviceArray& out, std::uintptr_t stream) {
+  const auto view = view_of<std::byte, kDevice>(out.raw());
+  const nb::gil_scoped_release unlocked;
+  held.band().to_dense(view, stream_at(stream));
+}
+
+/// @param lists  places, distances, triangles and closest points; None for what is not wanted
+void to_list(const DeviceBand& held, const nb::tuple& lists, std::uintptr_t stream) {
+  std::array<AnyDeviceView, 4> views;
+  for (std::size_t k = 0; k < views.size(); ++k)
+    if (!lists[k].is_none()) views[k] = view_of<std::byte, kDevice>(nb::cast<const DeviceArray&>(lists[k]).raw());
+  const nb::gil_scoped_release unlocked;
+  held.band().to_list(views[0], views[1], views[2], views[3], stream_at(stream));
+}
+
 }  // namespace
 
 mesh::TriangleSet triangle_set_on_device(nb::handle vertices, nb::handle faces, MeshChoices choices, int device,
@@ -112,7 +127,9 @@ void add_device_band(nb::module_& m) {
       .def_prop_ro("active", [](const DeviceBand& held) { return held.band().active; })
       .def_prop_ro("bytes", [](const DeviceBand& held) { return held.band().bytes; })
       .def_prop_ro("arrays", &arrays_of)
-      .def("download", &downloaded);
+      .def("download", &downloaded)
+      .def("to_dense", &to_dense)
+      .def("to_list", &to_list);
 }
 
 }  // namespace fathom::python

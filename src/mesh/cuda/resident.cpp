@@ -187,7 +187,8 @@ std::int64_t planes_at_a_time(const Grid& grid, std::size_t fixed, std::size_t o
 
 class DeviceSet : public ResidentMesh {
  public:
-  DeviceSet(const PreparedMesh& prepared, std::optional<std::size_t> most_bytes, int device) : device_(device) {
+  DeviceSet(const PreparedMesh& prepared, std::optional<std::size_t> most_bytes, int device)
+      : device_(device), vertices_(prepared.surface.vertices.size()) {
     const OwnStream stream;
     const ByPlace by_place(prepared);
     Upload counting(nullptr, stream.get());
@@ -211,6 +212,28 @@ class DeviceSet : public ResidentMesh {
 
   std::string device_name() const override { return describe_device(device_).name; }
   std::size_t bytes() const override { return bytes_; }
+
+  void download(Surface& surface, Tree& tree) const override {
+    const OnDevice on_device(device_);
+    const OwnStream stream;
+    const auto copy = [&](auto& to, const auto* from, std::size_t count) {
+      to.resize(count);
+      check(cudaMemcpyAsync(to.data(), from, count * sizeof(to[0]), cudaMemcpyDeviceToHost, stream.get()),
+            "copying a mesh from the device");
+    };
+    const auto triangles = static_cast<std::size_t>(tree_.count), blocks = (triangles + kFan - 1) / kFan;
+    copy(surface.vertices, tree_.mesh.vertices, vertices_);
+    copy(surface.corners, tree_.mesh.corners, triangles);
+    copy(tree.blocks, tree_.mesh.blocks, blocks);
+    copy(tree.ids, tree_.mesh.ids, blocks * kFan);
+    tree.levels.resize(static_cast<std::size_t>(tree_.level_count));
+    std::size_t nodes = blocks;
+    for (std::size_t level = 0; level < tree.levels.size(); ++level) {
+      nodes = (nodes + kFan - 1) / kFan;
+      copy(tree.levels[level], tree_.levels[level], nodes);
+    }
+    stream.wait();
+  }
 
   std::size_t nearest(const AnyConstDeviceView& points, const Places& to, Stream given) const override {
     const std::int64_t count = points.shape()[0];
@@ -332,7 +355,7 @@ class DeviceSet : public ResidentMesh {
   }
 
   int device_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, vertices_;
   std::unique_ptr<DeviceMemory> memory_;
   TreeView tree_;
   mutable Readers readers_;

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "fathom/core/error.h"
+#include "fathom/mesh/compare.h"
+#include "fathom/mesh/self_intersections.h"
 #include "mesh/on_device.h"
 
 namespace fathom::test {
@@ -170,6 +172,92 @@ TEST_F(MeshOnDevice, BandsInSlabs) {
     EXPECT_THROW(device.device_band(problem.lattice, options), DeviceError);
     unsetenv("FATHOM_EMULATED_KIB");
     EXPECT_TRUE(is_same);
+  }
+}
+
+/// Sets there and on the host are compared, and looked at for crossings, alike.
+TEST_F(MeshOnDevice, SurfacesAgainstOneAnother) {
+  MeshProblem problem;
+  problem.mesh = joined(sphere({}, 1, 2), sphere({0.5, 0.1, 0}, 0.8, 1));
+  problem.arrays.emplace(problem.mesh, DType::float64, DType::int32);
+  problem.sign = Sign::pseudonormal;
+  const TriangleSet host = set_on(Backend::cpu, problem), device = set_on(Backend::cuda, problem);
+  problem.mesh = sphere({0.2, 0, 0.1}, 0.9, 3);
+  problem.arrays.emplace(problem.mesh, DType::float32, DType::int64);
+  const TriangleSet other = set_on(Backend::cpu, problem), other_there = set_on(Backend::cuda, problem);
+  mesh::CompareOptions options;
+  options.samples = 10000;
+  const mesh::Comparison expected = mesh::compare(host, other, options);
+  for (const TriangleSet* first : {&host, &device})
+    for (const TriangleSet* second : {&other, &other_there}) {
+      const mesh::Comparison got = mesh::compare(*first, *second, options);
+      for (const auto& [ours, theirs] :
+           {std::pair{got.forward, expected.forward}, {got.backward, expected.backward}}) {
+        EXPECT_EQ(ours.max, theirs.max);
+        EXPECT_EQ(ours.bound, theirs.bound);
+        EXPECT_EQ(ours.point, theirs.point);
+        EXPECT_EQ(ours.nearest, theirs.nearest);
+        EXPECT_EQ(ours.nearest_triangle, theirs.nearest_triangle);
+        EXPECT_EQ(ours.rms, theirs.rms);
+      }
+    }
+  const auto crossings = mesh::self_intersections(host), there = mesh::self_intersections(device);
+  EXPECT_GT(crossings.count, 10);
+  EXPECT_EQ(there.count, crossings.count);
+  EXPECT_TRUE(equal(there.pairs, crossings.pairs));
+}
+
+/// What a band's points are of in the host's memory.
+template <class T, int Width>
+Array points_of(const Band& band, const Array& of_tiles) {
+  Shape shape{band.active};
+  if (Width > 1) shape.push_back(Width);
+  Array kept(of_tiles.dtype(), shape);
+  T* to = kept.as<T>().data();
+  for (std::int64_t i = 0; i < band.count() * mesh::kTilePoints; ++i)
+    if (band.masks.as<std::uint64_t>().data()[i / 64] >> i % 64 & 1)
+      to = std::copy_n(of_tiles.as<T>().data() + i * Width, Width, to);
+  return kept;
+}
+
+/// Bands that stay there, spread over the lattice and as lists, as those of the host.
+TEST_F(MeshOnDevice, BandsSpreadOut) {
+  for (int i = 0; i < scaled(150); ++i) {
+    const MeshProblem problem = random_mesh_problem(600000 + static_cast<std::uint64_t>(i));
+    SCOPED_TRACE(describe(problem));
+    const BandOptions options = band_options(problem);
+    const Band expected = set_on(Backend::cpu, problem).band(problem.lattice, options);
+    const mesh::DeviceBand band = set_on(Backend::cuda, problem).device_band(problem.lattice, options);
+    Array dense(options.dtype, problem.lattice.array_shape()), ours(options.dtype, dense.shape());
+    expected.to_dense(dense.view());
+    Block block(dense.bytes());
+    band.to_dense({block.data(), options.dtype, dense.shape()});
+    block.download(ours);
+    ASSERT_TRUE(equal(dense, ours));
+
+    const Shape one{band.active}, three{band.active, 3};
+    Array places(DType::int32, three), distances(options.dtype, one);
+    expected.to_list(places.view(), distances.view());
+    const Block for_places(places.bytes()), for_distances(distances.bytes()), for_triangles(distances.bytes()),
+        for_closest(places.bytes());
+    const AnyDeviceView triangles(for_triangles.data(), DType::int32, one),
+        closest(for_closest.data(), DType::float32, three);
+    const auto check = [](const Block& from, const Array& right) {
+      Array got(right.dtype(), right.shape());
+      from.download(got);
+      return equal(right, got);
+    };
+    band.to_list({for_places.data(), DType::int32, three}, {for_distances.data(), options.dtype, one});
+    ASSERT_TRUE(check(for_places, places));
+    ASSERT_TRUE(check(for_distances, distances));
+    if (options.triangles) {
+      band.to_list({}, {}, triangles, closest);
+      ASSERT_TRUE(check(for_triangles, points_of<std::int32_t, 1>(expected, expected.triangles)));
+      ASSERT_TRUE(check(for_closest, points_of<float, 3>(expected, expected.closest)));
+    } else {
+      EXPECT_THROW(band.to_list({}, {}, triangles), InvalidArgument);
+    }
+    EXPECT_THROW(band.to_dense({block.data(), options.dtype, {1, 2, 3}}), InvalidArgument);
   }
 }
 
