@@ -6,18 +6,21 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from operator import index
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._cuda import CudaInput
+from ._cuda import CudaInput, Pixels
 from ._files import Path
 from ._graph import Array, words_of
 from ._options import Memory, backend_number, byte_count, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
+
+Kept = Union[Array, Pixels]
+"""An array that a graph refers to."""
 
 
 class Computed:
@@ -27,7 +30,7 @@ class Computed:
     __array_ufunc__ = None  # np.float32(2) * raster is a raster, not an array of all pixels
 
     def __init__(
-        self, graph: _core.Graph, arrays: Mapping[str, Array], functions: Mapping[str, Callable[..., Any]]
+        self, graph: _core.Graph, arrays: Mapping[str, Kept], functions: Mapping[str, Callable[..., Any]]
     ) -> None:
         self._graph = graph
         self._arrays = dict(arrays)
@@ -67,7 +70,7 @@ class Computed:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, key: Any) -> Array:
+    def __getitem__(self, key: Any) -> Any:
         """Computes a part. Steps other than 1 are not possible; a single row or column goes, as in NumPy."""
         keys = key if isinstance(key, tuple) else (key,)
         if Ellipsis in [k for k in keys if k is Ellipsis]:
@@ -77,11 +80,11 @@ class Computed:
             raise IndexError(f"a raster has 2 axes, but {len(keys)} were indexed")
         spans = [_span(k, extent) for k, extent in zip((*keys, *[slice(None)] * (2 - len(keys))), self.shape)]
         (y0, y1, one_row), (x0, x1, one_column) = spans
-        part: Array = self.compute(y0, x0, y1, x1)
+        part = self.compute(y0, x0, y1, x1)
         return part[0 if one_row else slice(None), 0 if one_column else slice(None)]
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
-        return np.asarray(self[:], dtype)
+        return np.asarray(self.compute(out=np.empty(self.shape, self.dtype)), dtype)
 
     def compute(
         self,
@@ -97,7 +100,8 @@ class Computed:
         stream: Any = None,
         progress: Progress = None,
     ) -> Any:
-        """Rows y0 … y1 − 1 of the columns x0 … x1 − 1, as a NumPy array or where `out` is.
+        """Rows y0 … y1 − 1 of the columns x0 … x1 − 1: where `out` is, or as a NumPy array, or if the raster is made of an
+        array on a CUDA device and the backend is not "cpu", as an array of the same library on that device.
 
         Parameters
         ----------
@@ -108,11 +112,12 @@ class Computed:
             Most bytes for all of the work but the result: 100_000_000 or "100MB" or "96MiB"; with a device, of each of
             the two. The same bytes come out.
         backend : {"auto", "cpu", "cuda"}, optional
-            Where it is computed. "auto" takes a device for large rasters of which it can compute all.
+            Where it is computed. "auto" takes a device for rasters of which it can compute all that are large or made of
+            arrays there.
         threads : int, optional
             All processors if not given.
         stream : optional
-            For an `out` on a device: a stream of PyTorch or CuPy, or its address; else the library's current one.
+            For a result on a device: a stream of PyTorch or CuPy, or its address; else the library's current one.
         progress : bool or function, optional
             As for :func:`fathom.distance_transform`.
 
@@ -140,8 +145,12 @@ class Computed:
         if not (0 <= y0 <= y1 <= height and 0 <= x0 <= x1 <= width):
             raise ValueError(f"the part {y0}:{y1}, {x0}:{x1} does not lie in the raster of {height} × {width} pixels")
         shape = y1 - y0, x1 - x0
-        if out is not None and lies_on_cuda(out, "out"):
+        there = None
+        if out is None and backend != "cpu":
+            there = self._place(stream)
+        elif out is not None and lies_on_cuda(out, "out"):
             there = CudaInput.of_values(out, "out", stream)
+        if there is not None:
             computer = self._computer(memory, threads, backend, there.device)
             return there.compute((y0, x0, y1, x1), computer, out, self.dtype)
         if out is None:
@@ -152,9 +161,13 @@ class Computed:
             self._computer(memory, threads, backend).compute([y0, x0, y1, x1], out, listener(progress))
         return out
 
+    def _place(self, stream: Any) -> CudaInput | None:
+        """Where results belong, if the raster is made of arrays on a device."""
+        return next((x.place.at(stream) for x in self._arrays.values() if isinstance(x, Pixels)), None)
+
     def bands(
         self, rows: int | None = None, *, memory: Memory = None, threads: int | None = None
-    ) -> Iterator[tuple[int, Array]]:
+    ) -> Iterator[tuple[int, Any]]:
         """All of the raster, whole rows from the first to the last: pairs of a band's first row and its pixels.
 
         Examples
@@ -170,7 +183,7 @@ class Computed:
 
     def tiles(
         self, height: int = 1024, width: int = 1024, *, memory: Memory = None, threads: int | None = None
-    ) -> Iterator[tuple[int, int, Array]]:
+    ) -> Iterator[tuple[int, int, Any]]:
         """All of the raster, tile by tile and row after row of them: a tile's first row and column, and its pixels."""
         if height < 1 or width < 1:
             raise ValueError(f"tiles of {height} × {width} pixels; height and width must be 1 or more")

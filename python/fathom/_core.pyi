@@ -466,7 +466,7 @@ class Computer:
 def read_graph(
     document: str,
     nodes: dict[str, Graph],
-    arrays: dict[str, npt.NDArray[Any]],
+    arrays: dict[str, npt.NDArray[Any] | tuple[Any, int, int, int, int, int]],
     functions: dict[str, Callable[..., Any]],
     adapter: Callable[..., npt.NDArray[Any]],
     path_of: Callable[[str], str],

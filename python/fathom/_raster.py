@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._computed import Computed
+from ._computed import Computed, Kept
+from ._cuda import Pixels
 from ._files import Path
 from ._files import write as write_image
-from ._graph import NUMBERS, Array, Number, apply, dtype_name, greys, json_number, number
+from ._graph import NUMBERS, Number, apply, dtype_name, greys, json_number, number
 from ._optional import need
 
 Operand = Union["Raster", "tuple[Raster, int, int]"]
@@ -306,7 +307,7 @@ class Raster(Computed):
     # Out of this process
 
     def to_dask(self, chunks: Any = 2048) -> Any:
-        """A Dask array whose chunks are computed by the graph when they are needed.
+        """A Dask array whose chunks, of NumPy, are computed by the graph when they are needed.
 
         Raises
         ------
@@ -317,7 +318,7 @@ class Raster(Computed):
         from dask import array as dask_array  # type: ignore[import-not-found, unused-ignore]
 
         own = "".join(f"-{id(function):x}" for function in self._functions.values())  # their code has no hash
-        return dask_array.from_array(self, chunks=chunks, name=f"fathom-{self._graph.hash()}{own}", asarray=True)
+        return dask_array.from_array(_OnHost(self), chunks=chunks, name=f"fathom-{self._graph.hash()}{own}", asarray=True)
 
     def to_json(self, folder: Path | None = None) -> str:
         """The graph's document: for :func:`fathom.stream.from_json`, and for `fathom stream`. Arrays and functions
@@ -354,16 +355,30 @@ class Raster(Computed):
             raster = self.resample(self.pixel[0] * longest / _SHOWN)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "raster.png")
-            write_image(path, greys(raster[:]))
+            write_image(path, greys(np.asarray(raster)))
             with open(path, "rb") as file:
                 return file.read()
+
+
+class _OnHost(Raster):
+    """A raster whose parts are NumPy arrays, whatever it is made of."""
+
+    def __init__(self, raster: Raster) -> None:
+        super().__init__(raster._graph, raster._arrays, raster._functions)
+        self._raster = raster
+
+    def _place(self, stream: Any) -> None:
+        return None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _OnHost, (self._raster,)
 
 
 def make(
     kind: str,
     children: Sequence[tuple[Operand, str]],
     *,
-    own_arrays: Mapping[str, Array] | None = None,
+    own_arrays: Mapping[str, Kept] | None = None,
     own_functions: Mapping[str, Callable[..., Any]] | None = None,
     **fields: Any,
 ) -> Raster:
@@ -388,7 +403,7 @@ def read(
     document: str,
     folder: str | None,
     nodes: Mapping[str, _core.Graph],
-    arrays: Mapping[str, Array],
+    arrays: Mapping[str, Kept],
     functions: Mapping[str, Callable[..., Any]],
 ) -> Raster:
     """The raster of a document."""
@@ -396,7 +411,8 @@ def read(
     def place(path: str) -> str:
         return path if path == "-" else os.path.abspath(os.path.join(folder or "", path))
 
-    graph, told = _core.read_graph(document, dict(nodes), dict(arrays), dict(functions), apply, place)
+    views = {name: x.view if isinstance(x, Pixels) else x for name, x in arrays.items()}
+    graph, told = _core.read_graph(document, dict(nodes), views, dict(functions), apply, place)
     for warning in told:
         warnings.warn(warning, stacklevel=4)
     return Raster(graph, arrays, functions)

@@ -21,9 +21,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._computed import Kept
+from ._cuda import CudaInput, Pixels
 from ._files import Path
 from ._given import as_numpy
 from ._graph import Number, dtype_name, placement_rows
+from ._places import lies_on_cuda
 from ._raster import Operand, Raster, make, read
 
 Raster.__module__ = "fathom.stream"
@@ -33,13 +36,17 @@ _count = itertools.count(1)
 __all__ = ["Raster", "array", "constant", "formula", "from_json", "function", "noise", "open", "place"]
 
 
-def array(x: npt.ArrayLike, *, name: str | None = None, pixel: float = 1.0, unit: str = "") -> Raster:
+def array(x: Any, *, name: str | None = None, pixel: float = 1.0, unit: str = "") -> Raster:
     """An array as a raster: it is referred to, not copied, where its rows are contiguous, and must not change.
+
+    An array on a CUDA device – of CuPy, PyTorch or the like – stays there, and what is made of it is computed there:
+    parts are arrays of the same library on that device. ``compute(backend="cpu")`` copies what it reads of it to the
+    host, and gives NumPy arrays, as ``numpy.asarray(raster)`` does.
 
     Parameters
     ----------
     x : array, [y, x]
-        bool, uint8, uint16 or float32.
+        bool, uint8, uint16 or float32. On a device the call waits until it is complete.
     name : str, optional
         By which documents refer to it; "array-1" and so on if not given.
     pixel, unit
@@ -51,6 +58,8 @@ def array(x: npt.ArrayLike, *, name: str | None = None, pixel: float = 1.0, unit
         Another dtype.
     ValueError
         Not two axes, or an empty one.
+    DeviceError
+        It lies on a device that cannot be used.
 
     Examples
     --------
@@ -244,7 +253,7 @@ def from_json(
     document: str,
     *,
     folder: Path | None = None,
-    arrays: Mapping[str, npt.ArrayLike] | None = None,
+    arrays: Mapping[str, Any] | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Raster:
     """The raster of a document: what :meth:`Raster.to_json` gives, and `fathom stream` reads.
@@ -280,13 +289,15 @@ def from_json(
     return read(document, None if folder is None else os.fspath(folder), {}, kept, functions or {})
 
 
-def _kept(x: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+def _kept(x: Any, name: str) -> Kept:
     """An array that the library can refer to."""
-    kept = as_numpy(x, name)
+    kept = CudaInput.of_values(x, name, None) if lies_on_cuda(x, name) else as_numpy(x, name)
     if kept.dtype.name not in _TYPES:
         raise TypeError(f"{name} has the dtype {kept.dtype}; rasters hold {', '.join(_TYPES)}: convert it by astype()")
-    if kept.ndim != 2:
+    if len(kept.shape) != 2:
         raise ValueError(f"{name} has the shape {kept.shape}; a raster has two axes")
+    if isinstance(kept, CudaInput):
+        return Pixels(kept)
     if kept.strides[1] != kept.itemsize or kept.strides[0] < 0 or not kept.dtype.isnative or not kept.flags.aligned:
         kept = np.ascontiguousarray(kept, kept.dtype.newbyteorder("="))
     return kept

@@ -97,6 +97,21 @@ class ArraySource final : public RasterSource {
   AnyConstView view_;
 };
 
+/// An array in a device's memory as a source, where it lies.
+/// @param given  its owner, which stays as long; address, number of a DType, height, width, pixels from row to row
+std::shared_ptr<const RasterSource> device_source(const nb::tuple& given) {
+  const auto whole = [&](int k) { return nb::cast<std::int64_t>(given[k]); };
+  auto raster = stream::device_raster({reinterpret_cast<const std::byte*>(nb::cast<std::uintptr_t>(given[1])),
+                                       static_cast<DType>(whole(2)),
+                                       {whole(3), whole(4)},
+                                       {whole(5), 1}});
+  const RasterSource* const source = raster.get();
+  return {source, [raster = std::move(raster), owner = nb::object(given[0]).release()](const RasterSource*) mutable {
+            const nb::gil_scoped_acquire lock;
+            owner.dec_ref();
+          }};
+}
+
 /// A node that a function of Python computes: of its children's parts, with a halo around that is 0 beyond their edges.
 class Function final : public stream::Node {
  public:
@@ -190,7 +205,7 @@ class Function final : public stream::Node {
 };
 
 /// @param nodes       graphs that are made, by the names under which the document has them as children
-/// @param arrays      by name, rows contiguous
+/// @param arrays      by name, rows contiguous; those on a device as device_source() takes them
 /// @param functions   by name
 /// @param adapter     of functions
 /// @param path_of     a function of a path in the document: where it lies, which is what the graph calls the file
@@ -201,7 +216,9 @@ nb::tuple read(const std::string& document, const nb::dict& nodes, const nb::dic
   std::vector<std::string> warnings;
   for (const auto& [name, node] : nodes) resources.nodes[nb::cast<std::string>(name)] = nb::cast<Graph&>(node).root;
   for (const auto& [name, array] : arrays)
-    resources.arrays[nb::cast<std::string>(name)] = std::make_shared<ArraySource>(array);
+    if (nb::isinstance<nb::tuple>(array))
+      resources.arrays[nb::cast<std::string>(name)] = device_source(nb::cast<nb::tuple>(array));
+    else resources.arrays[nb::cast<std::string>(name)] = std::make_shared<ArraySource>(array);
   for (const auto& item : functions) {
     const auto name = nb::cast<std::string>(item.first);
     resources.functions[name] = [name, function = nb::borrow(item.second), &adapter](

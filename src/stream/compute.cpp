@@ -266,10 +266,13 @@ class Math final : public Pointwise<Math> {
     const Rows<T> out(view);
     Expression::Use values_of(expression_);
     std::array<std::array<double, kChunk>, kMostChildren> rows;
-    std::array<const double*, kMostChildren> values{};
-    for (std::size_t k = 0; k < pixels.size(); ++k) values[k] = rows[k].data();
+    std::array<Expression::Use::Values, kMostChildren> values{};
+    for (std::size_t k = 0; k < pixels.size(); ++k)
+      if (pixels[k].constant) values[k] = {&*pixels[k].constant, false};
+      else values[k] = {rows[k].data()};
     visit_chunks(view, [&](std::int64_t y, std::int64_t x0, std::int64_t count) {
-      for (std::size_t k = 0; k < pixels.size(); ++k) load_row(pixels[k], y, x0, count, rows[k].data());
+      for (std::size_t k = 0; k < pixels.size(); ++k)
+        if (values[k].is_row) load_row(pixels[k], y, x0, count, rows[k].data());
       const double* const found = values_of(std::span(values).first(pixels.size()), count);
       std::transform(found, found + count, out[y] + x0, saturated<T>);
     });

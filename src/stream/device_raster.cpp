@@ -28,7 +28,8 @@ class DeviceRaster final : public RasterSource {
     cuda::read(pixels_, part, out);
 #endif
   }
-  Shape piece() const override { return {0, 0}; }
+  /// Which the CPU copies at once, and keeps as long as it has memory for it.
+  Shape piece() const override { return {256, 1024}; }
   std::size_t kept_bytes() const override { return 0; }
   std::size_t bytes_of_read() const override { return 0; }
   std::string fingerprint() const override {

@@ -11,6 +11,7 @@
 #include "fathom/core/error.h"
 #include "stream/cell.h"
 #include "stream/device_graph.h"
+#include "stream/operation.h"
 #include "stream/pixels.h"
 #include "stream/planner.h"
 #include "stream/pool.h"
@@ -30,8 +31,12 @@ std::unique_ptr<DeviceGraph> choose_device(Plan& plan, const EvaluatorOptions& o
 #ifdef FATHOM_HAS_CUDA
   constexpr std::int64_t kWorthTheWay = std::int64_t{1} << 24;
   const bool is_chosen = options.execution.backend == Backend::automatic;
-  if (options.execution.backend != Backend::cpu &&
-      (!is_chosen || (plan.region.area() >= kWorthTheWay && device_count() > 0)))
+  const auto is_worth_it = [&] {
+    return plan.region.area() >= kWorthTheWay ||
+           std::any_of(plan.entries.begin(), plan.entries.end(),
+                       [](const Plan::Entry& entry) { return resident_pixels(*entry.node).present(); });
+  };
+  if (options.execution.backend != Backend::cpu && (!is_chosen || (is_worth_it() && device_count() > 0)))
     return cuda::make_device_graph(plan, options, is_chosen);
 #else
   static_cast<void>(plan);

@@ -13,6 +13,7 @@ namespace fathom::stream {
 namespace {
 
 using Kind = Step::Kind;
+using Values = Expression::Use::Values;
 
 struct Function {
   const char* name;
@@ -237,29 +238,55 @@ int depth_of(const std::vector<Step>& steps) {
   return most;
 }
 
-template <Kind kKind>
-void combine(double* a, const double* b, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) a[i] = of_two(kKind, a[i], b[i]);
+/// Calls function(i) for the places of a row, or for the only one. What it writes is none of what it reads.
+template <class Function>
+void each(std::int64_t count, const Function& function) {
+  for (std::int64_t i = 0; i < count; ++i) function(i);
 }
 
-void combine(Kind kind, double* a, const double* b, std::int64_t count) {
-  switch (kind) {  // a loop each, so that each runs in vectors
-    case Kind::add: return combine<Kind::add>(a, b, count);
-    case Kind::subtract: return combine<Kind::subtract>(a, b, count);
-    case Kind::multiply: return combine<Kind::multiply>(a, b, count);
-    case Kind::divide: return combine<Kind::divide>(a, b, count);
-    case Kind::min: return combine<Kind::min>(a, b, count);
-    case Kind::max: return combine<Kind::max>(a, b, count);
-    case Kind::less: return combine<Kind::less>(a, b, count);
-    case Kind::less_equal: return combine<Kind::less_equal>(a, b, count);
-    case Kind::greater: return combine<Kind::greater>(a, b, count);
-    case Kind::greater_equal: return combine<Kind::greater_equal>(a, b, count);
-    case Kind::equal: return combine<Kind::equal>(a, b, count);
-    case Kind::not_equal: return combine<Kind::not_equal>(a, b, count);
-    case Kind::both: return combine<Kind::both>(a, b, count);
-    default: return combine<Kind::either>(a, b, count);
+template <Kind kKind>
+void combine(Values a, Values b, std::int64_t count, double* __restrict out) {
+  const double* const __restrict first = a.first, * const __restrict second = b.first;
+  if (a.is_row && b.is_row) each(count, [=](std::int64_t i) { out[i] = of_two(kKind, first[i], second[i]); });
+  else if (a.is_row) each(count, [=, y = *second](std::int64_t i) { out[i] = of_two(kKind, first[i], y); });
+  else if (b.is_row) each(count, [=, x = *first](std::int64_t i) { out[i] = of_two(kKind, x, second[i]); });
+  else *out = of_two(kKind, *first, *second);
+}
+
+void combine(Kind kind, Values a, Values b, std::int64_t count, double* out) {
+  switch (kind) {  // loops for each, so that each runs in vectors
+    case Kind::add: return combine<Kind::add>(a, b, count, out);
+    case Kind::subtract: return combine<Kind::subtract>(a, b, count, out);
+    case Kind::multiply: return combine<Kind::multiply>(a, b, count, out);
+    case Kind::divide: return combine<Kind::divide>(a, b, count, out);
+    case Kind::min: return combine<Kind::min>(a, b, count, out);
+    case Kind::max: return combine<Kind::max>(a, b, count, out);
+    case Kind::less: return combine<Kind::less>(a, b, count, out);
+    case Kind::less_equal: return combine<Kind::less_equal>(a, b, count, out);
+    case Kind::greater: return combine<Kind::greater>(a, b, count, out);
+    case Kind::greater_equal: return combine<Kind::greater_equal>(a, b, count, out);
+    case Kind::equal: return combine<Kind::equal>(a, b, count, out);
+    case Kind::not_equal: return combine<Kind::not_equal>(a, b, count, out);
+    case Kind::both: return combine<Kind::both>(a, b, count, out);
+    default: return combine<Kind::either>(a, b, count, out);
   }
 }
+
+void raise(const double* __restrict a, int exponent, std::int64_t count, double* __restrict out) {
+  std::copy_n(a, count, out);
+  for (int k = 1; k < exponent; ++k) each(count, [=](std::int64_t i) { out[i] = out[i] * a[i]; });
+}
+
+void choose(const double* __restrict a, const double* __restrict b, const double* __restrict c, std::int64_t count,
+            double* __restrict out) {
+  each(count, [=](std::int64_t i) { out[i] = a[i] != 0 ? b[i] : c[i]; });
+}
+
+/// A part of an expression: its steps, and whether it depends on the variable that is looked for, and on others.
+struct Part {
+  std::vector<Step> steps;
+  bool has_it = false, has_others = false;
+};
 
 }  // namespace
 
@@ -285,42 +312,103 @@ std::optional<Arithmetic> Expression::arithmetic() const {
   return made;
 }
 
+Expression::Expression(std::vector<Step> steps, std::size_t variable_count)
+    : steps_(std::move(steps)), depth_(depth_of(steps_)), variable_count_(variable_count) {}
+
+std::vector<Expression> Expression::take_parts_of(std::size_t variable) {
+  std::vector<Expression> taken;
+  const auto take = [&](Part& part) {
+    if (!part.has_it || part.has_others || part.steps.size() < 2 || taken.size() == kMostParts) return;
+    const std::size_t place = variable_count_ + taken.size();
+    taken.push_back(Expression(std::exchange(part.steps, {}), variable_count_));
+    part.steps.push_back({Kind::variable, static_cast<std::uint8_t>(place), 0});
+  };
+  std::vector<Part> stack;
+  for (const Step& step : steps_) {
+    Part whole;
+    const auto operands = stack.end() - (1 - rise_of(step.kind));
+    if (std::any_of(operands, stack.end(), [](const Part& part) { return part.has_others; }))
+      std::for_each(operands, stack.end(), take);
+    for (auto part = operands; part != stack.end(); ++part) {
+      whole.has_it |= part->has_it;
+      whole.has_others |= part->has_others;
+      if (part == operands) whole.steps = std::move(part->steps);
+      else whole.steps.insert(whole.steps.end(), part->steps.begin(), part->steps.end());
+    }
+    if (step.kind == Kind::variable) (step.place == variable ? whole.has_it : whole.has_others) = true;
+    whole.steps.push_back(step);
+    stack.erase(operands, stack.end());
+    stack.push_back(std::move(whole));
+  }
+  take(stack.back());
+  steps_ = std::move(stack.back().steps);
+  depth_ = depth_of(steps_);
+  variable_count_ += taken.size();
+  return taken;
+}
+
 Expression::Use::Use(const Expression& expression)
-    : expression_(expression), stack_(static_cast<std::size_t>(expression.depth_)) {}
+    : expression_(expression), rows_(static_cast<std::size_t>(expression.depth_) + 1), next_(rows_.back().data()) {
+  for (std::size_t k = 0; k + 1 < rows_.size(); ++k) stack_.push_back({{}, rows_[k].data()});
+}
 
 double Expression::Use::operator()(std::span<const double> values) {
   constexpr std::size_t kMostVariables = 26;
-  std::array<const double*, kMostVariables> rows{};
-  for (std::size_t k = 0; k < values.size(); ++k) rows[k] = &values[k];
+  std::array<Values, kMostVariables> rows{};
+  for (std::size_t k = 0; k < values.size(); ++k) rows[k] = {&values[k], false};
   return *(*this)(std::span(rows).first(values.size()), 1);
 }
 
-const double* Expression::Use::operator()(std::span<const double* const> values, std::int64_t count) {
+const double* Expression::Use::operator()(std::span<const Values> values, std::int64_t count) {
   auto top = stack_.begin() - 1;
+  const auto keep = [&](bool is_row) {  // what was written
+    std::swap(top->own, next_);
+    top->values = {top->own, is_row};
+  };
+  const auto map = [&](const auto& function) {
+    const auto [first, is_row] = top->values;
+    std::transform(first, first + (is_row ? count : 1), next_, function);
+    keep(is_row);
+  };
+  const auto spread = [&](Place& place) {  // over a row
+    if (place.values.is_row) return;
+    std::fill_n(place.own, count, double{*place.values.first});
+    place.values = {place.own, true};
+  };
   for (const Step& step : expression_.steps_) {
     if (step.kind == Kind::number) {
-      std::fill_n((++top)->begin(), count, step.number);
+      (++top)->values = {&step.number, false};
     } else if (step.kind == Kind::variable) {
-      std::copy_n(values[step.place], count, (++top)->begin());
+      (++top)->values = values[step.place];
+    } else if (step.kind == Kind::power) {
+      const auto [first, is_row] = top->values;
+      raise(first, step.place, is_row ? count : 1, next_);
+      keep(is_row);
     } else if (step.kind < Kind::add) {
-      std::transform(top->begin(), top->begin() + count, top->begin(), [&](double a) { return of_one(step, a); });
+      map([&](double a) { return of_one(step, a); });
     } else if (step.kind == Kind::function) {
-      std::transform(top->begin(), top->begin() + count, top->begin(), kFunctions[step.place].of_one);
+      map(kFunctions[step.place].of_one);
     } else if (step.kind == Kind::function_of_two) {
       --top;
-      std::transform(top->begin(), top->begin() + count, (top + 1)->begin(), top->begin(),
+      spread(*top);
+      spread(*(top + 1));
+      std::transform(top->values.first, top->values.first + count, (top + 1)->values.first, next_,
                      kFunctionsOfTwo[step.place].of_two);
+      keep(true);
     } else if (step.kind == Kind::choose) {
       top -= 2;
-      const Row &second = *(top + 1), &third = *(top + 2);
-      for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
-        (*top)[i] = (*top)[i] != 0 ? second[i] : third[i];
+      for (auto place = top; place != top + 3; ++place) spread(*place);
+      choose(top->values.first, (top + 1)->values.first, (top + 2)->values.first, count, next_);
+      keep(true);
     } else {
       --top;
-      combine(step.kind, top->data(), (top + 1)->data(), count);
+      const Values a = top->values, b = (top + 1)->values;
+      combine(step.kind, a, b, count, next_);
+      keep(a.is_row || b.is_row);
     }
   }
-  return stack_.front().data();
+  spread(*top);
+  return top->values.first;
 }
 
 }  // namespace fathom::stream

@@ -85,6 +85,13 @@ struct Operation {
   }
 };
 
+/// Of a source that lies in a device's memory; else a view that is not given.
+inline AnyConstDeviceView resident_pixels(const Node& node) {
+  const auto operation = node.operation();
+  const auto* const there = operation ? operation->as<operation::Resident>() : nullptr;
+  return there ? there->pixels : AnyConstDeviceView();
+}
+
 template <class What>
 std::shared_ptr<const Operation> make_operation(What what) {
   return std::make_shared<const Operation>(Operation{std::move(what)});

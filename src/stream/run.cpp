@@ -131,6 +131,7 @@ class Writer {
   void judge(const Ring::Slot& slot, bool waited) {
     if (report_.bytes == 0) {
       began_ = Clock::now();
+      report_.first_seconds = seconds_between(made_, began_);
       return;
     }
     if (options_.min_rate == 0) return;
@@ -145,6 +146,7 @@ class Writer {
   const RunOptions& options_;
   const std::int64_t width_;
   RunReport& report_;
+  const Clock::time_point made_ = Clock::now();
   Clock::time_point began_;
 };
 
@@ -184,7 +186,6 @@ RunReport run(Evaluator& evaluator, RasterSink& sink, const RunOptions& options)
         if (options.serpentine) reverse_rows(band, y);
         slot->ready = Clock::now();
         report.longest_band = std::max(report.longest_band, seconds_between(began, slot->ready));
-        if (report.first_seconds == 0) report.first_seconds = seconds_between(start, slot->ready);
         ring.filled();
       }
     } catch (...) {

@@ -92,7 +92,11 @@ class File final : public Source<File> {
 class Formula final : public Source<Formula> {
  public:
   Formula(const std::string& expression, const Extent& extent)
-      : Source("formula", extent), expression_(expression, {"x", "y"}) {}
+      : Source("formula", extent),
+        expression_(expression, {"x", "y"}),
+        rest_(expression_),
+        of_columns_(rest_.take_parts_of(0)),
+        of_rows_(rest_.take_parts_of(1)) {}
   std::string_view type() const override { return "formula"; }
   void describe(Description& to) const override {
     to.text("expression", expression_.text());
@@ -103,28 +107,47 @@ class Formula final : public Source<Formula> {
     return arithmetic ? make_operation(operation::OfPlace{*arithmetic}) : nullptr;
   }
   std::optional<double> end(Work&, const Step& step) const {
-    constexpr std::int64_t kMost = Expression::Use::kMost;
-    Expression::Use values_of(expression_);
-    std::array<double, kMost> x, y;
-    const double* const at[] = {x.data(), y.data()};
+    Expression::Use values_of(rest_);
     visit_element(dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       const Rows<T> out(step.out);
-      for (std::int64_t first = 0; first < out.width; first += kMost) {
-        const std::int64_t count = std::min(kMost, out.width - first);
-        std::iota(x.begin(), x.end(), static_cast<double>(step.part.x0 + first));
-        for (std::int64_t row = 0; row < out.height; ++row) {
-          y.fill(static_cast<double>(step.part.y0 + row));
-          const double* const found = values_of(at, count);
-          std::transform(found, found + count, out[row] + first, saturated<T>);
-        }
-      }
+      for (std::int64_t y = 0; y < out.height; y += kMost)
+        for (std::int64_t x = 0; x < out.width; x += kMost)
+          evaluate<T>(values_of, step, {y, x, std::min(y + kMost, out.height), std::min(x + kMost, out.width)});
     });
     return std::nullopt;
   }
 
  private:
-  Expression expression_;
+  using Use = Expression::Use;
+  static constexpr std::int64_t kMost = Use::kMost;
+
+  /// Of consecutive rows or columns: their numbers, and what parts of the expression are there.
+  static std::vector<Use::Row> along(const std::vector<Expression>& parts, std::int64_t first, std::int64_t count) {
+    std::vector<Use::Row> found(1 + parts.size());
+    std::iota(found[0].begin(), found[0].end(), static_cast<double>(first));
+    const Use::Values at[] = {{found[0].data()}, {found[0].data()}};  // one of them is asked for
+    for (std::size_t k = 0; k < parts.size(); ++k) std::copy_n(Use(parts[k])(at, count), count, found[1 + k].begin());
+    return found;
+  }
+  /// @param block  of the output
+  template <class T>
+  void evaluate(Use& values_of, const Step& step, const Rectangle& block) const {
+    const Rows<T> out(step.out);
+    const auto columns = along(of_columns_, step.part.x0 + block.x0, block.width()),
+               rows = along(of_rows_, step.part.y0 + block.y0, block.height());
+    std::vector<Use::Values> at{{columns[0].data()}, {rows[0].data(), false}};
+    for (std::size_t k = 1; k < columns.size(); ++k) at.push_back({columns[k].data()});
+    for (std::size_t k = 1; k < rows.size(); ++k) at.push_back({rows[k].data(), false});
+    for (std::int64_t y = block.y0; y < block.y1; ++y) {
+      const double* const found = values_of(at, block.width());
+      std::transform(found, found + block.width(), out[y] + block.x0, saturated<T>);
+      for (Use::Values& values : at) values.first += !values.is_row;  // of the next row
+    }
+  }
+
+  Expression expression_, rest_;  ///< of x, y, and the parts of columns and of rows
+  std::vector<Expression> of_columns_, of_rows_;
 };
 
 class Noise final : public Source<Noise> {

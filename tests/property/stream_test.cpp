@@ -14,6 +14,7 @@
 #include "fathom/stream/document.h"
 #include "fathom/stream/evaluator.h"
 #include "fathom/stream/nodes.h"
+#include "fathom/stream/run.h"
 #include "run.h"
 #include "stream/graphs.h"
 
@@ -277,6 +278,43 @@ TEST(Stream, CellsAreComputedOnceThoughBandsAreSmaller) {
     expect_equal(evaluator.compute(band), band, whole, "row " + std::to_string(y));
   }
   EXPECT_LE(pixels, 2 * 300 * 300);
+}
+
+/// Looks, when it gets its first band, how many pixels were computed.
+class Late final : public RasterSink {
+ public:
+  explicit Late(const std::atomic<std::int64_t>& pixels) : pixels_(pixels) {}
+  std::int64_t row_step() const override { return 1; }
+  void write(const AnyConstView&) override {
+    if (computed == 0) computed = pixels_;
+  }
+  void finish() override {}
+
+  std::int64_t computed = 0;
+
+ private:
+  const std::atomic<std::int64_t>& pixels_;
+};
+
+TEST(Stream, ASinkWithALeastRateBeginsWithAFullRing) {
+  std::atomic<std::int64_t> pixels{0};
+  const NodeRef noise = stream::noise(1, {8000, 1000, DType::uint8});
+  for (const bool has_rate : {false, true}) {
+    EvaluatorOptions options = options_of({}, 1);
+    options.bands = 4;
+    pixels = 0;
+    Evaluator evaluator(std::make_shared<Counted>(noise, pixels), options);
+    const stream::Size band = evaluator.plan().band;
+    ASSERT_GE(evaluator.plan().bands, 8);
+    Late sink(pixels);
+    const stream::RunReport report =
+        stream::run(evaluator, sink, {.ring = 4, .min_rate = has_rate ? 1.0 : 0, .taken = {}, .pausing = {}});
+    if (has_rate) EXPECT_GE(sink.computed, 4 * band.area());
+    EXPECT_EQ(report.bytes, 8000 * 1000);
+    EXPECT_EQ(report.underruns, 0);
+    EXPECT_GE(report.first_seconds, has_rate ? report.longest_band : 0);
+    EXPECT_LE(report.first_seconds, report.seconds);
+  }
 }
 
 TEST(Stream, KeepsTheTilesThatAreNeededFirst) {

@@ -408,17 +408,23 @@ EXPRESSIONS = [
     ("floor(x/3) + ceil(y/4) + rint(x/2) + sign(x - 5)",
      lambda x, y: np.floor(x / 3) + np.ceil(y / 4) + np.rint(x / 2) + np.sign(x - 5)),
     ("1/x - _pi + _e", lambda x, y: 1 / x - np.pi + np.e),
+    ("((x-300)/250)^4 + ((y-140)/130)^4 <= 1", lambda x, y: ((x - 300) / 250) ** 4 + ((y - 140) / 130) ** 4 <= 1),
+    ("x + 1 > y*2 ? (x + 1)*(y*2) : pow(y - 1, 2)",
+     lambda x, y: np.where(x + 1 > y * 2, (x + 1) * (y * 2), (y - 1) ** 2)),
+    ("7 > 2 ? y : x", lambda x, y: y),
+    ("+".join(f"(x - {k})*(y + {k})" for k in range(20)),  # more parts of one variable than are taken out
+     lambda x, y: sum((x - k) * (y + k) for k in range(20))),
 ]
 
 
 @pytest.mark.parametrize(("expression", "function"), EXPRESSIONS, ids=[text for text, _ in EXPRESSIONS])
 def test_expressions(expression, function):
-    y, x = np.mgrid[0:12, 0:600].astype(float)
+    y, x = np.mgrid[0:300, 0:600].astype(float)
     with np.errstate(divide="ignore"):
         expected = np.asarray(function(x, y), float)
-    formula = stream.formula(expression, 12, 600)
+    formula = stream.formula(expression, 300, 600)
     np.testing.assert_allclose(formula[:], expected, rtol=3e-7, atol=1e-5)
-    places = stream.formula("x", 12, 600), stream.formula("y", 12, 600)
+    places = stream.formula("x", 300, 600), stream.formula("y", 300, 600)
     words = re.sub(r"\by\b", "b", re.sub(r"\bx\b", "a", expression))
     assert np.array_equal(places[0].math(words, places[1])[:], formula[:])
 

@@ -17,8 +17,8 @@ struct RunOptions {
   int ring = 2;
   bool serpentine = false;  ///< odd rows of the region from the last pixel to the first
   double rate = 0;          ///< most bytes a second that the sink gets; 0: as fast as it takes them
-  /// Bytes a second that the sink is to get, once it began, which it does with a full ring: underruns are counted; 0:
-  /// none.
+  /// Bytes a second that the sink is to get, once it began, which it does with a full ring: that is what lets it go on
+  /// while a band takes long. Underruns are counted; 0: none.
   double min_rate = 0;
   std::int64_t rows_done = 0;  ///< rows of the region that the sink has already: a multiple of the plan's band
   /// Called after the sink took a band: its number, and its rows. On the sink's thread, one at a time.

@@ -345,10 +345,11 @@ class CudaInput:
         )
 
     def compute(self, part: tuple[int, int, int, int], computer: _core.Computer, out: Any, dtype: DType) -> Any:
-        """A part of a raster into an array here."""
-        result = self.output_into(out, Kind("out", (dtype,)), (part[2] - part[0], part[3] - part[1]), None)
-        if self.shape[0] and self.shape[1]:
-            with self.library.on(self.device, self._given_stream):
+        """A part of a raster into an array here, or into a new one."""
+        shape = part[2] - part[0], part[3] - part[1]
+        result = self.output(shape, dtype) if out is None else self.output_into(out, Kind("out", (dtype,)), shape, None)
+        if shape[0] and shape[1]:
+            with self.library.on(self.device, self.stream):  # and its device, on which the evaluator is made
                 computer.compute_there(part, result.memory.address, result.memory.row_step, self.stream)
         return result.finish()
 
@@ -399,6 +400,33 @@ class CudaInput:
         with self.library.on(self.device, self._given_stream):
             self.library.copy(array, given)
         return given
+
+
+class Pixels:
+    """An array on a CUDA device that rasters are made of: complete, and its rows contiguous."""
+
+    __slots__ = ("place", "view")
+
+    def __init__(self, place: CudaInput) -> None:
+        height, width = place.shape
+        memory = place.library.describe(place.array, place.stream)
+        if not place.library.has_rows(place.array) or memory.row_step < width:
+            place = place._copied(None)
+            memory = place.library.describe(place.array, place.stream)
+        with place.library.on(place.device, place.stream):
+            _core.wait_for(place.stream)  # whatever stream reads them
+        self.place = place
+        """Where results belong, too."""
+        dtype = _core.DTYPES[place.dtype.name]
+        self.view = (place.array, memory), memory.address, dtype, height, width, memory.row_step
+        """As _core.read_graph() takes it: the first is kept as long as the pixels are needed."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _pixels, (self.place.array,)
+
+
+def _pixels(array: Any) -> Pixels:
+    return Pixels(CudaInput.of_values(array, "the array", None))
 
 
 class CudaOutput:

@@ -61,6 +61,21 @@ struct Waits {
   void operator()(void* stream) const { cudaStreamSynchronize(static_cast<cudaStream_t>(stream)); }
 };
 
+/// Where the sources lie that are in a device's memory, if there are any.
+std::optional<int> device_of_pixels(const Plan& plan) {
+  std::optional<int> found;
+  for (const Plan::Entry& entry : plan.entries) {
+    const AnyConstDeviceView pixels = resident_pixels(*entry.node);
+    if (!pixels.present()) continue;
+    const int device = fathom::cuda::device_of(pixels.data(), "pixels");
+    if (found.value_or(device) != device)
+      throw InvalidArgument("pixels of the graph lie on the CUDA devices " + std::to_string(*found) + " and " +
+                            std::to_string(device) + "; copy them to one of them");
+    found = device;
+  }
+  return found;
+}
+
 class Graph final : public DeviceGraph {
  public:
   Graph(Plan& plan, const EvaluatorOptions& options)
@@ -71,10 +86,6 @@ class Graph final : public DeviceGraph {
         steps_(entries_, kept_, entries_.size()) {
     std::size_t free = 0, all = 0;
     check(cudaMemGetInfo(&free, &all), "looking at the device");
-    for (std::size_t k = 0; k < entries_.size(); ++k)
-      if (const auto* there = steps_.as<operation::Resident>(k);
-          there && fathom::cuda::device_of(there->pixels.data(), "pixels") != device_)
-        throw InvalidArgument("pixels of the graph are in the memory of another device");
     limit_ = execution_.scratch_limit.value_or((free + fathom::cuda::unused_bytes(device_)) / 2);
     divide_work(plan);
   }
@@ -359,6 +370,7 @@ class Graph final : public DeviceGraph {
 }  // namespace
 
 std::unique_ptr<DeviceGraph> make_device_graph(Plan& plan, const EvaluatorOptions& options, bool wants_all) {
+  const OnDevice on_device(device_of_pixels(plan).value_or(current_device()));
   auto graph = std::make_unique<Graph>(plan, options);
   if (wants_all && !graph->is_whole()) {
     for (Plan::Entry& entry : plan.entries) entry.on_device = false;

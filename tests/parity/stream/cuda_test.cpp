@@ -308,6 +308,7 @@ TEST_F(StreamOnDevice, ArraysOfTheDevice) {
     EXPECT_TRUE(equal(Evaluator(array, on(Backend::cpu)).compute({0, 0, 50, 70}),
                       Evaluator(stream::crop(stream::noise(4, {50, 77, dtype}), {0, 0, 50, 70}), on(Backend::cpu))
                           .compute({0, 0, 50, 70})));
+    EXPECT_FALSE(Evaluator(array, on(Backend::automatic)).plan().device.empty());
     expect_same(array, random);
     expect_same(stream::distance(stream::threshold(array, 0.9), {9}), random);
     expect_same(stream::repeat(array, 130, 150), random);
