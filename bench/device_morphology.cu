@@ -2,10 +2,10 @@
 //
 //   device_morphology [--side N] [--plane N] [--picture N] [--replays N]
 //
-// Each result is compared with the CPU's before it is timed. A line of JSON a case: milliseconds, arrays lying in device
-// memory – of morphology and directions the median of a graph's replays; of costmaps and pictures, by the host's clock, of
-// whole calls. A picture is what a user waits for who drags a radius: a closing, a marcher of its result, and the shades
-// in the host's memory.
+// Each result is compared with the CPU's before it is timed. A line of JSON a case: milliseconds, arrays lying in
+// device memory – of morphology and directions the median of a graph's replays; of costmaps and pictures, by the host's
+// clock, of whole calls. A picture is what a user waits for who drags a radius: a closing, a marcher of its result, and
+// the shades in the host's memory.
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -47,8 +47,8 @@ struct Mask {
       : shape(shape_), block(element_count(shape_)), host(DType::uint8, shape_) {
     const std::int64_t n = element_count(shape);
     const int last = shape.rank() - 1;
-    draw<<<static_cast<unsigned>((n + 255) / 256), 256>>>(block.data, last > 1 ? shape[0] : 1, shape[last - 1], shape[last],
-                                                          kind, share);
+    draw<<<static_cast<unsigned>((n + 255) / 256), 256>>>(block.data, last > 1 ? shape[0] : 1, shape[last - 1],
+                                                          shape[last], kind, share);
     MUST(cudaMemcpy(host.data(), block.data, host.bytes(), cudaMemcpyDeviceToHost));
   }
   AnyConstDeviceView there() const { return DeviceView<const std::uint8_t>(block.data, shape); }
@@ -92,7 +92,9 @@ struct Bench {
           options.border = border;
           const auto report = apps::morphology(mask.there(), options, result);
           const bool is_same = same(out.data, apps::morphology(mask.host.view(), options));
-          const auto work = [&](cudaStream_t stream) { apps::morphology(mask.there(), options, result, Stream{stream}); };
+          const auto work = [&](cudaStream_t stream) {
+            apps::morphology(mask.there(), options, result, Stream{stream});
+          };
           print(std::string(name) + (border == apps::MorphologyBorder::pad ? ", padded" : ""), one.name, radius,
                 time_of(work, replays), is_same, report.scratch_bytes);
         }

@@ -177,7 +177,8 @@ int run_expand(const NearestValueArguments& a) {
   if (any(wanted)) report = apps::nearest_values(labels.view, options, results.views(!lowest));
   if (lowest && results.value.data()) {
     const auto done = apps::morphology(labels.view, growth_of(options), results.value.view());
-    report = {done.backend, done.instruction_set, done.threads, std::max(report.scratch_bytes, done.scratch_bytes), {}};
+    report = {done.backend, done.instruction_set, done.threads, std::max(report.scratch_bytes, done.scratch_bytes),
+              done.device};
   }
   const std::int64_t before = count_of(labels.view, {Rule::nonzero, 0}), all = element_count(labels.view.shape());
   Json more = {{"elements", {{"before", before}}}};

@@ -39,8 +39,8 @@ class Images:
         on_device: bool = False,
         stream: Any = None,
     ) -> None:
-        """`name`: of the argument `x`, for errors. `ndim`: trailing axes that are space; None: all. `on_device`: whether it
-        may lie there."""
+        """`name`: of the argument `x`, for errors. `ndim`: trailing axes that are space; None: all. `on_device`:
+        whether it may lie there."""
         self.given = take(x, name, stream) if on_device else on_host(x, name)
         shape = self.given.shape
         leading = 0 if ndim is None else len(shape) - space_rank(ndim, len(shape))

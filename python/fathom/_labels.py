@@ -42,7 +42,8 @@ def expand_labels(
         How far labels grow, in the unit of the spacing; everywhere if not given.
     ties : {"first", "lowest"}
         Of equally near labels the one whose element has the lowest linear index, or the lowest one, wherever it lies:
-        then results turn and flip with the labels. "lowest" is for integers, Euclidean distances and open borders; it is ``morphology.dilation(labels, distance, labels=True)``, and takes longer.
+        then results turn and flip with the labels. "lowest" is for integers, Euclidean distances and open borders; it
+        is ``morphology.dilation(labels, distance, labels=True)``, and takes longer.
     spacing, metric, border, ndim, backend, threads, stream, progress
         As for :func:`distance_transform`.
     out : array, optional

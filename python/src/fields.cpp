@@ -92,8 +92,8 @@ void add_fields(nb::module_& m) {
   m.def("costmap", &costmap, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none());
 #ifdef FATHOM_PYTHON_CUDA
-  m.def("costmap_on_device", &costmap_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
+  m.def("costmap_on_device", &costmap_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
 #endif
   m.def("sdf", &sdf, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
 }

@@ -163,7 +163,8 @@ CostmapReport costmap(const AnyConstView& map, const CostmapOptions& options, co
   const Array occupied = occupied_cells(map, options, unknown);
   Array squared;
   if (outputs.cost.present()) squared = Array(DType::uint32, map.shape());
-  const auto done = grid::distance_transform(occupied.view(), transform_options(options, outputs.nearest.present()), transform_outputs(outputs, squared.view()));
+  const auto done = grid::distance_transform(occupied.view(), transform_options(options, outputs.nearest.present()),
+                                             transform_outputs(outputs, squared.view()));
   report.instruction_set = done.instruction_set;
   if (outputs.cost.present()) fill(squared, unknown, table, report.threads, options, outputs.cost.as<std::uint8_t>());
   return report;

@@ -1,5 +1,5 @@
-// What calls on devices have in common: views of device memory as the checks see them, and the way of arrays of the host
-// to a device and back.
+// What calls on devices have in common: views of device memory as the checks see them, and the way of arrays of the
+// host to a device and back.
 //
 // An operation has a function between arrays in a device's memory. The one between arrays of the host calls it so:
 //
@@ -9,9 +9,8 @@
 //     const DeviceCopies shapes = copies_of({input}, {output});
 //     const std::size_t bytes = shapes.bytes + example_scratch_bytes(shapes.inputs[0], own, shapes.outputs[0]);
 //     check_scratch(options.execution, bytes);
-//     const std::string device = run_on_device({input}, {output}, options.execution, [&](const auto& at, Stream stream) {
-//       example(at.inputs[0], own, at.outputs[0], stream);
-//     });
+//     const auto work = [&](const DeviceCopies& at, Stream s) { example(at.inputs[0], own, at.outputs[0], s); };
+//     const std::string device = run_on_device({input}, {output}, options.execution, work);
 //     return {.backend = Backend::cuda, .scratch_bytes = bytes, .device = device};
 //   }
 #pragma once

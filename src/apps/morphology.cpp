@@ -82,8 +82,7 @@ class Morphology {
             bool over = false);
   void padded_closing(const AnyConstView& input, const grid::Sites& object, const AnyView& out, int batch_axes);
   void of_labels(const AnyConstView& input, const AnyView& out);
-  void of_label(const LabelBox& one, double growth, const AnyConstView& input, const AnyView& best,
-                const AnyView& out);
+  void of_label(const LabelBox& one, double growth, const AnyConstView& input, const AnyView& best, const AnyView& out);
   double growth_of(const AnyConstView& input);
   void derive(const AnyConstView& input, const AnyView& out, int batch_axes);
 
@@ -328,7 +327,8 @@ void Morphology::derive(const AnyConstView& input, const AnyView& out, int batch
   if (options_.operation == Operation::white_top_hat) cpu::keep_what_lacks(input, !options_.labels, out, crew_);
   if (options_.operation == Operation::black_top_hat) cpu::clear_object(input, out, crew_);
   if (options_.operation != Operation::gradient) return;
-  passes_.each_slab(input, passes_.distances({options_.labels ? Rule::labels : Rule::zero, 0}, outside(options_), batch_axes),
+  passes_.each_slab(input,
+                    passes_.distances({options_.labels ? Rule::labels : Rule::zero, 0}, outside(options_), batch_axes),
                     [&](const AnyConstView& field, std::int64_t begin, std::int64_t end) {
                       cpu::clear_far(field, cropped(out, 0, begin, end), crew_);
                     });

@@ -104,17 +104,20 @@ grid::DistanceOptions options_on_device(const grid::DistanceOptions& options) {
   return own;
 }
 
-DeviceNearestValueOutputs outputs_there(const DeviceCopies& at) { return {at.outputs[0], at.outputs[1], at.outputs[2]}; }
+DeviceNearestValueOutputs outputs_there(const DeviceCopies& at) {
+  return {at.outputs[0], at.outputs[1], at.outputs[2]};
+}
 
 /// Between arrays of the host.
 NearestValueReport run_there(const AnyConstView& input, const grid::DistanceOptions& options,
                              const NearestValueOutputs& outputs) {
   const std::size_t bytes = nearest_value_scratch_bytes(input, options, outputs);
   check_scratch(options.execution, bytes);
-  const std::string device = run_on_device({input}, {outputs.value, outputs.distance, outputs.direction},
-                                           options.execution, [&](const DeviceCopies& at, Stream stream) {
-    nearest_values(at.inputs[0], options_on_device(options), outputs_there(at), stream);
-  });
+  const std::string device =
+      run_on_device({input}, {outputs.value, outputs.distance, outputs.direction}, options.execution,
+                    [&](const DeviceCopies& at, Stream stream) {
+                      nearest_values(at.inputs[0], options_on_device(options), outputs_there(at), stream);
+                    });
   if (options.execution.progress) options.execution.progress(1);
   return {.backend = Backend::cuda, .scratch_bytes = bytes, .device = device};
 }
@@ -126,7 +129,8 @@ std::size_t nearest_value_scratch_bytes(const AnyConstView& input, const grid::D
   check(input, options, outputs);
   if (wants_device(options.execution)) {
     const DeviceCopies shapes = copies_of({input}, {outputs.value, outputs.distance, outputs.direction});
-    return shapes.bytes + nearest_value_scratch_bytes(shapes.inputs[0], options_on_device(options), outputs_there(shapes));
+    return shapes.bytes +
+           nearest_value_scratch_bytes(shapes.inputs[0], options_on_device(options), outputs_there(shapes));
   }
   const Scratch scratch = scratch_of(input, options, outputs, least);
   return scratch.indices + scratch.transform;

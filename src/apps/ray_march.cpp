@@ -124,8 +124,7 @@ RayMarcher::RayMarcher(const AnyConstDeviceView& volume, const RayMarcherOptions
   check_volume(unchecked(volume), options);
   check_threads(options.execution);
   const int threads = options.execution.threads > 0 ? options.execution.threads : available_threads();
-  prepared_.reset(
-      new Prepared{spacing_of(options.spacing), cuda::make_marcher(volume, options, threads, stream)});
+  prepared_.reset(new Prepared{spacing_of(options.spacing), cuda::make_marcher(volume, options, threads, stream)});
 }
 #else
 RayMarcher::RayMarcher(const AnyConstDeviceView&, const RayMarcherOptions&, Stream) { refuse_device_views(); }

@@ -1,4 +1,4 @@
-"""Morphology and other operations on arrays on a CUDA device: what PyTorch and CuPy users get. Without a device these skip."""
+"""Operations of images on arrays on a CUDA device: what PyTorch and CuPy users get. Without a device these skip."""
 
 import fathom
 import numpy as np

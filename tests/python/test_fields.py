@@ -77,7 +77,6 @@ def test_textures_of_all_types():
     (lambda: fathom.costmap(GRID, **{**ROBOT, "resolution": 0}), ValueError, "the resolution is 0; give a finite number"),
     (lambda: fathom.costmap(GRID, **{**ROBOT, "scaling": np.nan}), ValueError, "the scaling is nan"),
     (lambda: fathom.costmap(GRID, **ROBOT, occupied="labels"), ValueError, "cannot be those of labels"),
-    (lambda: fathom.costmap(GRID, **ROBOT, backend="cuda"), ValueError, "costmap has no CUDA backend"),
     (lambda: fathom.costmap(GRID, **ROBOT, out=np.empty((2, 2), np.uint8)), ValueError, r"out has the shape \(2, 2\)"),
     (lambda: fathom.costmap(GRID, **ROBOT, nearest_out=np.empty((25, 40), np.int64)), ValueError, "return_nearest is False"),
     (lambda: fathom.sdf(np.zeros((2, 3, 4))), ValueError, "a texture is made of one image"),

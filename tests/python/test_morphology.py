@@ -99,7 +99,6 @@ def test_labels():
         (dict(radius=1, spacing=0), ValueError, "spacing"),
         (dict(radius=1, ndim=4), ValueError, "ndim is 4; it must be from 1 to the 3 axes of the array"),
         (dict(radius=1, threads=0), ValueError, "threads is 0; it must be 1 or more"),
-        (dict(radius=1, backend="cuda"), ValueError, "morphology has no CUDA backend; use auto or cpu"),
         (dict(radius=np.inf, border="pad"), ValueError, "the border pad adds as many elements as the radius"),
     ],
 )
@@ -150,5 +149,13 @@ def test_direction_without_a_site_and_what_it_refuses():
     assert fathom.direction(np.array([[0, 1, 1, 1]]), out=out) is out
     with pytest.raises(ValueError, match="directions are of maps, with 2 axes of space, not 3"):
         fathom.direction(np.ones((2, 3, 4)))
-    with pytest.raises(ValueError, match="no CUDA backend"):
-        fathom.direction(np.ones((2, 3)), backend="cuda")
+
+
+@pytest.mark.skipif(bool(fathom.info().devices), reason="there is a device")
+def test_without_a_device():
+    x = np.ones((2, 3))
+    for call in (lambda: fathom.morphology.erosion(x, 1, backend="cuda"), lambda: fathom.direction(x, backend="cuda")):
+        with pytest.raises(fathom.DeviceError, match="no CUDA"):
+            call()
+    with pytest.raises(ValueError, match="stream is for arrays on a CUDA device"):
+        fathom.morphology.erosion(x, 1, stream=0)

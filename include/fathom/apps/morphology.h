@@ -75,8 +75,8 @@ struct MorphologyReport {
 /// Source: Ragnemalm 1992, Cao et al. 2010 (thresholds of distances); borders, labels and thickness as stated here.
 MorphologyReport morphology(const AnyConstView& input, const MorphologyOptions& options, const AnyView& output);
 
-/// The same between arrays in a device's memory, in the stream's order and without waiting for it; but with `labels`, for
-/// all but erosions, the host waits for the labels, which it lists. The backend `cpu`, instruction set, threads and
+/// The same between arrays in a device's memory, in the stream's order and without waiting for it; but with `labels`,
+/// for all but erosions, the host waits for the labels, which it lists. The backend `cpu`, instruction set, threads and
 /// workspace have no meaning here, progress is not told.
 /// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch

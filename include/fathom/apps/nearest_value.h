@@ -39,8 +39,9 @@ struct NearestValueReport {
 /// Values, distances and directions from each element's nearest site.
 /// @param input    1 to 8 axes behind those of the batch, any element type
 /// @param options  of grid::distance_transform(), but `labels`, a sign and a region: which elements are sites, the metric,
-///                 spacing, borders, and how far a site may be. The backend `automatic` is the CPU for arrays of the host.
-///                 Directions are measured in units of the spacing; across a periodic border the shorter way, of equally short ones to south and east
+///                 spacing, borders, and how far a site may be. The backend `automatic` is the CPU for arrays of the
+///                 host. Directions are measured in units of the spacing; across a periodic border the shorter way, of
+///                 equally short ones to south and east
 /// @param outputs  at least one
 /// @throws InvalidArgument what was wrong and what would work, before any output is touched
 /// @throws Cancelled the stop token asked for it; outputs are unspecified

@@ -98,8 +98,8 @@ class RayMarcher {
   /// @throws InvalidArgument what was wrong and what would work
   /// @throws DeviceError CUDA was asked for, and is not to be had
   explicit RayMarcher(const AnyConstView& volume, const RayMarcherOptions& options = {});
-  /// Of a volume in a device's memory; it lives there, and is built in the order of the stream, for which this waits. The
-  /// backend `cpu` is refused. Scratch: 1 byte per voxel, and what the field takes.
+  /// Of a volume in a device's memory; it lives there, and is built in the order of the stream, for which this waits.
+  /// The backend `cpu` is refused. Scratch: 1 byte per voxel, and what the field takes.
   /// @throws InvalidArgument as above | the volume's memory is not on one device
   /// @throws DeviceError a launch failed, or the device has not enough memory
   explicit RayMarcher(const AnyConstDeviceView& volume, const RayMarcherOptions& options = {}, Stream stream = {});

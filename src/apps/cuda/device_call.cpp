@@ -59,9 +59,8 @@ std::string run_on_device(const std::vector<AnyConstView>& inputs, const std::ve
   });
   work(copies, Stream{stream.get()});
   stop();
-  each(outputs, copies.outputs, [&](const AnyView& to, const AnyDeviceView& from) {
-    staging.download(from.data(), rows_of(to), stream.get());
-  });
+  each(outputs, copies.outputs,
+       [&](const AnyView& to, const AnyDeviceView& from) { staging.download(from.data(), rows_of(to), stream.get()); });
   stream.wait();
   return describe_device(device).name;
 }

@@ -1,5 +1,5 @@
-// Passes over arrays of one shape in a device's memory: thread = a few neighbours of a row, blocks of 256 threads. Cost:
-// that of the memory that is read and written.
+// Passes over arrays of one shape in a device's memory: thread = a few neighbours of a row, blocks of 256 threads.
+// Cost: that of the memory that is read and written.
 //
 // What is done to elements is an object with `kElements`, how many a thread gets at most, and a function
 //
@@ -67,7 +67,8 @@ inline constexpr int kElementsBlock = 256;
 
 template <int K, class Work>
 __global__ void __launch_bounds__(kElementsBlock)
-    each_element(const __grid_constant__ Elements<K> elements, std::int64_t row_threads, const __grid_constant__ Work work) {
+    each_element(const __grid_constant__ Elements<K> elements, std::int64_t row_threads,
+                 const __grid_constant__ Work work) {
   const std::int64_t thread = std::int64_t{blockIdx.x} * kElementsBlock + threadIdx.x;
   const std::int64_t row = elements.rows == 1 ? 0 : thread / row_threads;
   if (thread >= elements.rows * row_threads) return;

@@ -1,5 +1,5 @@
-// Thresholds of distances, and what is made of them (masks.h). Thread = element, of thresholds four: 16 bytes are read, and 4
-// written, at once. Elements that are only copied, or asked whether they are 0, are bits of their size.
+// Thresholds of distances, and what is made of them (masks.h). Thread = element, of thresholds four: 16 bytes are read,
+// and 4 written, at once. Elements that are only copied, or asked whether they are 0, are bits of their size.
 #include <limits>
 #include <type_traits>
 
@@ -192,8 +192,7 @@ void claim(const grid::Sites::Value& label, const AnyConstDeviceView& mask, cons
       const auto value = std::visit([](auto number) { return static_cast<Bits>(number); }, label.number);
       const Strides& of_out = out.strides();
       const auto or_out = [&](const Strides& some) { return some.empty() ? of_out : some; };
-      for_each_element<4>(out.shape(),
-                          {or_out(strides(mask)), or_out(strides(squared)), or_out(strides(best)), of_out},
+      for_each_element<4>(out.shape(), {or_out(strides(mask)), or_out(strides(squared)), or_out(strides(best)), of_out},
                           Claim<Square, Bits>{mask.present() ? bits_of<std::uint8_t>(mask) : nullptr, distances, least,
                                               bits_of<Bits>(out), value},
                           "giving elements to a label", stream);

@@ -18,7 +18,7 @@ struct Field {
 /// 1 where a distance is near, else 0; or the other way round. @param mask  bool or uint8
 void threshold(const Field& field, bool near, const AnyDeviceView& mask, cudaStream_t stream);
 
-/// Elements where a distance is near, or where it is not, and 0 elsewhere. @param from, to  of one size; they may be one
+/// Elements where a distance is near, or where it is not, and 0 elsewhere. @param from, to  of one size, or one
 void keep(const Field& field, bool near, const AnyConstDeviceView& from, const AnyDeviceView& to, cudaStream_t stream);
 
 /// Makes 0 what is where the input is not 0. @param out  a mask, or of the input's type
@@ -33,8 +33,9 @@ void copy_elements(const AnyConstDeviceView& from, const AnyDeviceView& to, cuda
 /// 0 everywhere, or the type's maximum or infinity.
 void fill_elements(bool most, const AnyDeviceView& array, cudaStream_t stream);
 
-/// Gives elements that a label covers to it. @param squared, best  of one type, or absent: only those whose squared distance
-/// is less than the best so far @param mask  of those that it covers; absent: all
+/// Gives elements that a label covers to it.
+/// @param mask           of those that it covers; absent: all
+/// @param squared, best  of one type: only those whose squared distance is less than the best so far; absent: all
 void claim(const grid::Sites::Value& label, const AnyConstDeviceView& mask, const AnyConstDeviceView& squared,
            const AnyDeviceView& best, const AnyDeviceView& out, cudaStream_t stream);
 

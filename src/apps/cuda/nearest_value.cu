@@ -52,8 +52,8 @@ void with_indices(const AnyConstDeviceView& nearest, const Work& work) {
 }
 
 /// Values of images one behind the other.
-void carry(const AnyConstDeviceView& input, const AnyConstDeviceView& nearest, const AnyDeviceView& value, int batch_axes,
-           cudaStream_t stream) {
+void carry(const AnyConstDeviceView& input, const AnyConstDeviceView& nearest, const AnyDeviceView& value,
+           int batch_axes, cudaStream_t stream) {
   Shape shape;
   Strides strides;
   for (int axis = batch_axes; axis < input.rank(); ++axis) {
@@ -104,10 +104,8 @@ std::size_t nearest_value_scratch_bytes(const AnyConstDeviceView& input, const g
 
 std::string nearest_values(const AnyConstDeviceView& input, const grid::DistanceOptions& options,
                            const DeviceNearestValueOutputs& outputs, const Compass& compass, Stream stream) {
-  const int device = device_of({{input, "input"},
-                                {outputs.value, "value"},
-                                {outputs.distance, "distance"},
-                                {outputs.direction, "direction"}});
+  const int device = device_of(
+      {{input, "input"}, {outputs.value, "value"}, {outputs.distance, "distance"}, {outputs.direction, "direction"}});
   const fathom::cuda::OnDevice on_device(device);
   const cudaStream_t native = fathom::cuda::native(stream);
   const fathom::cuda::DeviceMemory memory(Transform(input, options, outputs, nullptr).index_bytes, native);

@@ -40,8 +40,8 @@ struct Elements {
 };
 
 __global__ void __launch_bounds__(kBlock)
-    mark_elements(const std::byte* input, const __grid_constant__ Elements from, ElementRule rule,
-                  std::uint8_t* marks, const __grid_constant__ Elements to, std::int64_t count) {
+    mark_elements(const std::byte* input, const __grid_constant__ Elements from, ElementRule rule, std::uint8_t* marks,
+                  const __grid_constant__ Elements to, std::int64_t count) {
   const std::int64_t number = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
   if (number < count) marks[to.offset(number)] = fulfils(rule, input, from.offset(number));
 }

@@ -19,7 +19,8 @@ void check_one(std::uint64_t seed) {
   options.inscribed = static_cast<double>(below(random, 40)) / 10 * options.resolution;
   options.inflation = static_cast<double>(below(random, 90)) / 10 * options.resolution;
   options.scaling = pick(random, std::vector<double>{0, 0.3, 4}) / options.resolution;
-  options.occupied = pick(random, std::vector<grid::Sites>{{Rule::nonzero}, {Rule::greater_equal, 5}, {Rule::equal, 1}});
+  options.occupied =
+      pick(random, std::vector<grid::Sites>{{Rule::nonzero}, {Rule::greater_equal, 5}, {Rule::equal, 1}});
   if (chance(random, 0.5)) options.unknown = grid::Sites{Rule::equal, 6};
   options.batch_axes = chance(random, 0.3) ? 1 : 0;
   Shape shape{1 + below(random, 30), 1 + below(random, 40)};
@@ -27,7 +28,8 @@ void check_one(std::uint64_t seed) {
   const DType type = pick(random, std::vector{DType::uint8, DType::int8, DType::float32});
   const Spread map(type, shape, random), cost(DType::uint8, shape, random), nearest(DType::int32, shape, random);
   const double density = pick(random, std::vector<double>{0, 0.02, 0.3});
-  map.each([&]<class T>(std::int64_t, T& cell) { cell = chance(random, density) ? static_cast<T>(below(random, 8)) : T{}; });
+  map.each(
+      [&]<class T>(std::int64_t, T& cell) { cell = chance(random, density) ? static_cast<T>(below(random, 8)) : T{}; });
   const bool wants_nearest = chance(random, 0.4), wants_cost = !wants_nearest || chance(random, 0.7);
 
   const SpreadThere map_there(map), cost_there(cost), nearest_there(nearest);

@@ -20,8 +20,8 @@ inline constexpr apps::MorphologyOperation kOperations[] = {
     apps::MorphologyOperation::gradient,      apps::MorphologyOperation::white_top_hat,
     apps::MorphologyOperation::black_top_hat, apps::MorphologyOperation::remove_thin,
     apps::MorphologyOperation::fill_thin};
-inline constexpr apps::MorphologyBorder kBorders[] = {
-    apps::MorphologyBorder::ignore, apps::MorphologyBorder::pad, apps::MorphologyBorder::background};
+inline constexpr apps::MorphologyBorder kBorders[] = {apps::MorphologyBorder::ignore, apps::MorphologyBorder::pad,
+                                                      apps::MorphologyBorder::background};
 
 inline Shape small_shape(Random& random) {
   const std::int64_t most[] = {40, 9, 5};
@@ -91,10 +91,9 @@ inline MorphologyCase morphology_case(std::uint64_t seed) {
 
 inline std::string describe(const MorphologyCase& c) {
   std::string text = "operation " + std::to_string(static_cast<int>(c.options.operation)) + ", size " +
-                     std::to_string(c.options.size) + ", border " +
-                     std::to_string(static_cast<int>(c.options.border)) + (c.options.labels ? ", labels" : "") +
-                     ", " + std::string(name_of(c.input.view.dtype())) + " of the shape " +
-                     to_string(c.input.view.shape()) + ", spacing";
+                     std::to_string(c.options.size) + ", border " + std::to_string(static_cast<int>(c.options.border)) +
+                     (c.options.labels ? ", labels" : "") + ", " + std::string(name_of(c.input.view.dtype())) +
+                     " of the shape " + to_string(c.input.view.shape()) + ", spacing";
   for (const double size : c.options.spacing) text += " " + std::to_string(size);
   return text;
 }

@@ -50,7 +50,8 @@ TEST_F(AppsOnDevice, MorphologyOfLargerArrays) {
         options.border = border;
         options.size = std::sqrt(static_cast<double>(below(random, 40)));
         options.batch_axes = shape[0] == 2;
-        const Array mask = mask_array(make_sites(static_cast<Structure>(below(random, kStructures)), shape, random), shape);
+        const Array mask =
+            mask_array(make_sites(static_cast<Structure>(below(random, kStructures)), shape, random), shape);
         const Array expected = morphology(mask.view(), options);
         options.execution.backend = Backend::cuda;
         const Array found = morphology(mask.view(), options);

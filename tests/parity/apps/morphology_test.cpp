@@ -154,16 +154,16 @@ void check_one(std::uint64_t seed) {
   const MorphologyCase c = morphology_case(seed);
   const MorphologyOptions& options = c.options;
   Image image;
-  for (int axis = options.batch_axes; axis < c.input.view.rank(); ++axis) image.shape.push_back(c.input.view.shape()[axis]);
+  for (int axis = options.batch_axes; axis < c.input.view.rank(); ++axis)
+    image.shape.push_back(c.input.view.shape()[axis]);
   image.spacing = options.spacing;
   if (options.spacing.empty()) image.spacing.assign(static_cast<std::size_t>(image.shape.rank()), 1);
   image.border = options.border;
   const bool thin = options.operation == Operation::remove_thin || options.operation == Operation::fill_thin;
   image.reach = thin ? std::max(0.0, options.size / 2 * (1 - 0x1p-45)) : options.size * (1 + 0x1p-45);
   Values values(static_cast<std::size_t>(element_count(c.input.view.shape())));
-  c.input.each([&](std::int64_t i, auto element) {
-    values[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(element);
-  });
+  c.input.each(
+      [&](std::int64_t i, auto element) { values[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(element); });
   morphology(c.input.view, options, c.output.view);
 
   Values expected;

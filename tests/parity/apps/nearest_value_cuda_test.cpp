@@ -1,5 +1,5 @@
-// Values, distances and directions of nearest sites on a device against the CPU, byte for byte. Devices that are emulated
-// pass these tests, too.
+// Values, distances and directions of nearest sites on a device against the CPU, byte for byte. Devices that are
+// emulated pass these tests, too.
 #include <cuda_runtime_api.h>
 
 #include "apps/device_spread.h"

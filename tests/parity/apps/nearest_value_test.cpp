@@ -60,13 +60,15 @@ struct Map {
 void check_one(std::uint64_t seed) {
   const NearestValueCase c = nearest_value_case(seed);
   Map map;
-  for (int axis = c.options.batch_axes; axis < c.input.view.rank(); ++axis) map.shape.push_back(c.input.view.shape()[axis]);
+  for (int axis = c.options.batch_axes; axis < c.input.view.rank(); ++axis)
+    map.shape.push_back(c.input.view.shape()[axis]);
   map.spacing = c.options.spacing;
   for (const grid::Border border : c.options.border) map.periodic.push_back(border == grid::Border::periodic);
   map.reach = std::isinf(c.options.max_distance) ? 1e9 : c.options.max_distance;
   const Spread &value = c.value, &distance = c.distance, &direction = c.direction;
   std::vector<double> values(static_cast<std::size_t>(element_count(c.input.view.shape())));
-  c.input.each([&](std::int64_t i, auto element) { values[static_cast<std::size_t>(i)] = static_cast<double>(element); });
+  c.input.each(
+      [&](std::int64_t i, auto element) { values[static_cast<std::size_t>(i)] = static_cast<double>(element); });
   nearest_values(c.input.view, c.options, c.outputs());
 
   const std::int64_t size = element_count(map.shape);

@@ -1,5 +1,5 @@
-// Pictures of volumes in a device's memory against those of the host's, byte for byte. Devices that are emulated pass these
-// tests, too.
+// Pictures of volumes in a device's memory against those of the host's, byte for byte. Devices that are emulated pass
+// these tests, too.
 #include <cuda_runtime_api.h>
 
 #include "apps/device_spread.h"
