@@ -95,7 +95,7 @@ int run_medial_axis(const MedialAxisArguments& a) {
     if (a.balls.empty()) return axis;
     return std::max(axis, apps::scratch_bytes(outputs.axis, outputs.nearest, balls, outputs.axis));
   };
-  options.execution.backend = operation.execution().backend;
+  options.execution.backend = balls.execution.backend = operation.execution().backend;
   operation.fit(scratch(operation.execution().threads), scratch(1));
   if (a.plan) return operation.print_plan();
 

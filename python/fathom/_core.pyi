@@ -81,6 +81,20 @@ def instruction_sets() -> list[str]: ...
 def available_threads() -> int: ...
 def release_threads() -> None: ...
 def release_device_memory() -> None: ...
+def published_distance(
+    x: npt.NDArray[Any],
+    rank: int,
+    options: Options,
+    distance: npt.NDArray[Any],
+    nearest: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    algorithm: str,
+    m: tuple[int, int, int],
+    slice: int | None,
+    access: str,
+    more_rounds: int,
+    measure_error: bool,
+) -> dict[str, Any]: ...
 def gather(
     values: npt.NDArray[Any],
     element_size: int,
@@ -218,7 +232,15 @@ def local_thickness(
     x: npt.NDArray[Any],
     rank: int,
     common: Common,
-    inlets: npt.NDArray[Any] | None,
+    out: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def porosimetry(
+    x: npt.NDArray[Any],
+    rank: int,
+    common: Common,
+    inlets: npt.NDArray[Any],
     out: npt.NDArray[Any],
     progress: Callable[[float], object] | None,
     /,
@@ -313,14 +335,15 @@ class SelfIntersections:
     count: int
     pairs: npt.NDArray[Any]
 
+MeshChoices = tuple[int, int, int, int | None]
+"""Sign, rule and backend of a mesh, and most bytes of a device."""
+
 class TriangleSet:
     def __init__(
         self,
         vertices: npt.NDArray[Any],
         faces: npt.NDArray[Any],
-        sign: int,
-        rule: int,
-        backend: int,
+        choices: MeshChoices,
         threads: int,
         progress: Callable[[float], object] | None,
         /,
@@ -461,6 +484,38 @@ class DeviceArray:
     @property
     def row_step(self) -> int: ...
 
+def medial_axis_on_device(
+    x: DeviceArray,
+    rank: int,
+    common: Common,
+    pruning: int,
+    gamma: float,
+    thin: bool,
+    axis: DeviceArray,
+    distance: DeviceArray | None,
+    nearest: DeviceArray | None,
+    witness: DeviceArray | None,
+    stream: int,
+    /,
+) -> None: ...
+def medial_axis_of_nearest_on_device(
+    nearest: DeviceArray,
+    rank: int,
+    common: Common,
+    pruning: int,
+    gamma: float,
+    thin: bool,
+    axis: DeviceArray,
+    witness: DeviceArray | None,
+    stream: int,
+    /,
+) -> None: ...
+def axis_balls_on_device(
+    axis: DeviceArray, rank: int, common: Common, nearest: DeviceArray, out: DeviceArray, stream: int, /
+) -> None: ...
+def local_thickness_on_device(
+    x: DeviceArray, rank: int, common: Common, out: DeviceArray, stream: int, /
+) -> None: ...
 def costmap_on_device(
     occupancy: DeviceArray,
     rank: int,
@@ -491,6 +546,56 @@ def morphology_on_device(
     stream: int,
     /,
 ) -> None: ...
+def sdf_on_device(
+    coverage: DeviceArray,
+    rank: int,
+    common: Common,
+    range: float,
+    pad: float,
+    invert: bool,
+    texture: DeviceArray,
+    stream: int,
+    /,
+) -> None: ...
+def voronoi_on_device(
+    sites: DeviceArray,
+    rank: int,
+    common: Common,
+    weights: DeviceArray | None,
+    moments: bool,
+    boundaries: bool,
+    regions: DeviceArray,
+    stream: int,
+    /,
+) -> tuple[Any, ...]: ...
+def lloyd_on_device(
+    weights: DeviceArray,
+    rank: int,
+    common: Common,
+    sites: DeviceArray,
+    iterations: int,
+    on_elements: bool,
+    supersample: int,
+    tolerance: float,
+    seed: int,
+    energies: bool,
+    stream: int,
+    /,
+) -> tuple[npt.NDArray[Any], int, bool]: ...
+def stipple_on_device(
+    image: DeviceArray,
+    rank: int,
+    common: Common,
+    dots: int,
+    seed: int,
+    iterations: int,
+    tolerance: float,
+    gamma: float,
+    invert: bool,
+    supersample: int,
+    stream: int,
+    /,
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
 def transform_on_device(
     x: DeviceArray,
     rank: int,
@@ -530,8 +635,7 @@ def move_on_device(sites: DynamicSet, ids: npt.NDArray[Any], points: DeviceArray
 def triangle_set_on_device(
     vertices: npt.NDArray[Any],
     faces: npt.NDArray[Any],
-    sign: int,
-    rule: int,
+    choices: MeshChoices,
     device: int,
     threads: int,
     progress: Callable[[float], object] | None,

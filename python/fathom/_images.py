@@ -59,10 +59,14 @@ class Images:
         new = named(dtype, kind.allowed) if dtype is not None else kind.allowed[0] if usual is None else usual
         return self.given.output(self.given.shape, new)
 
+    def beside(self, x: Any, name: str) -> Any:
+        """Another array that the operation reads, which must lie where the first does."""
+        return self.given.beside(x, name)
+
     def run(self, operation: Callable[..., Any], *arguments: Any) -> Any:
         """Calls an operation of the compiled part: with the array, the rank of space, the common options, the arguments,
-        in which outputs stand for their memory, and whoever listens. Of an array on a device the operation is that with
-        "_on_device" behind its name, which gets a stream in place of who listens."""
+        in which inputs and outputs stand for their memory, and whoever listens. Of an array on a device the operation is
+        that with "_on_device" behind its name, which gets a stream in place of who listens."""
         memories = [getattr(one, "memory", one) for one in arguments]
         return self.given.call(operation, (len(self.space), self._common, *memories), self._listener)
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._arrays import Output
 from ._dtypes import DISTANCES, NEAREST, Kind, for_indices
-from ._host import HostOutput
-from ._images import Images, on_host
+from ._images import Images
 from ._options import Spacing, choose
 from ._progress import Progress
 
@@ -30,6 +30,7 @@ def medial_axis(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """Integer medial axis: elements of an object between two parts of the background that are about equally near.
@@ -47,8 +48,7 @@ def medial_axis(
     Parameters
     ----------
     x : array, shape (*batch, *space), 1 to 3 axes of space
-        As for :func:`distance_transform`, in the processor's memory. Nonzero elements are the object. Nothing lies
-        outside of the array.
+        As for :func:`distance_transform`. Nonzero elements are the object. Nothing lies outside of the array.
     pruning : {"constant", "linear", "square_root"}
         What is kept: see above. That the axis is as connected as the object is not promised.
     gamma : float
@@ -66,10 +66,12 @@ def medial_axis(
         How many trailing axes are space; the axes before them are a batch of independent images. All, if not given.
     out : array, optional
         Where to put the axis: bool or uint8; not `x`.
-    backend : {None, "auto", "cpu"}
-        There is no other than the processor.
+    backend : {None, "auto", "cpu", "cuda"}
+        Where to compute; None and "auto": where `x` lies.
     threads : int, optional
         Most threads to use; all processors if not given. Results do not depend on it.
+    stream : optional
+        As for :func:`distance_transform`, for arrays on a CUDA device.
     progress : bool or callable, optional
         True shows a bar on standard error; a function is called with the share done, in [0, 1].
 
@@ -86,6 +88,8 @@ def medial_axis(
     ------
     TypeError, ValueError
         An argument is of no use; the message names it and says what would do. Nothing has been computed.
+    fathom.DeviceError
+        `backend` asks for a device, and there is none; the device failed.
     KeyboardInterrupt
         Ctrl-C stops long calls; `out` is then unspecified.
 
@@ -110,7 +114,7 @@ def medial_axis(
            [0, 1, 0, 0, 0, 0, 0, 1, 0],
            [0, 0, 0, 0, 0, 0, 0, 0, 0]])
     """
-    images = Images(x, "x", ndim, spacing, backend, threads, progress)
+    images = Images(x, "x", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
     axis = images.output(out, _MASKS)
     distance = images.output(None, DISTANCES) if return_distance else None
     nearest, witness = (
@@ -134,6 +138,7 @@ def medial_axis_of_nearest(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """The medial axis from nearest sites that are there already: to prune again, in a small part of the time.
@@ -143,7 +148,7 @@ def medial_axis_of_nearest(
     nearest : array of int32 or int64, shape (*batch, *space)
         Linear indices of the nearest zeros, as :func:`medial_axis` and :func:`nearest_site` give them, for the same
         spacing.
-    pruning, gamma, ties, return_witness, spacing, ndim, out, backend, threads, progress
+    pruning, gamma, ties, return_witness, spacing, ndim, out, backend, threads, stream, progress
         As for :func:`medial_axis`.
 
     Returns
@@ -153,7 +158,7 @@ def medial_axis_of_nearest(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`medial_axis`.
 
     Examples
@@ -166,7 +171,7 @@ def medial_axis_of_nearest(
     >>> [int(fathom.medial_axis_of_nearest(nearest, gamma=gamma).sum()) for gamma in (0, 4, 16)]
     [261, 253, 145]
     """
-    images = Images(nearest, "nearest", ndim, spacing, backend, threads, progress)
+    images = Images(nearest, "nearest", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
     axis = images.output(out, _MASKS)
     witness = images.output(None, NEAREST, usual=for_indices(images.space)) if return_witness else None
     choices = (choose(_core.PRUNINGS, pruning, "pruning"), float(gamma), _is_thin(ties))
@@ -183,6 +188,7 @@ def axis_balls(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """What the balls around a medial axis cover: the object, but for what was pruned.
@@ -197,7 +203,7 @@ def axis_balls(
         Nonzero elements are on the axis.
     nearest : array of int32 or int64, shape of `axis`
         As :func:`medial_axis` gives it, for the same spacing.
-    spacing, ndim, out, backend, threads, progress
+    spacing, ndim, out, backend, threads, stream, progress
         As for :func:`medial_axis`.
 
     Returns
@@ -207,7 +213,7 @@ def axis_balls(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`medial_axis`.
 
     Examples
@@ -220,9 +226,9 @@ def axis_balls(
     >>> bool((fathom.axis_balls(axis, nearest) == mask).all())
     True
     """
-    images = Images(axis, "axis", ndim, spacing, backend, threads, progress)
+    images = Images(axis, "axis", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
     result = images.output(out, _MASKS)
-    images.run(_core.axis_balls, on_host(nearest, "nearest").array, result)
+    images.run(_core.axis_balls, images.beside(nearest, "nearest"), result)
     return result.finish()
 
 
@@ -230,7 +236,7 @@ def _is_thin(ties: str) -> bool:
     return choose({"both": 0, "thin": 1}, ties, "ties") == 1
 
 
-def _finished(*outputs: HostOutput | None) -> Any:
+def _finished(*outputs: Output | None) -> Any:
     """The result, or a tuple of those that are wanted."""
     results = tuple(output.finish() for output in outputs if output is not None)
     return results if len(results) > 1 else results[0]

@@ -23,6 +23,7 @@ def local_thickness(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """Diameter of the largest ball inside the object that covers an element.
@@ -33,8 +34,7 @@ def local_thickness(
     Parameters
     ----------
     x : array, shape (*batch, *space), 1 to 3 axes of space
-        As for :func:`distance_transform`, in the processor's memory. Nonzero elements are the object. Nothing lies
-        outside of the array.
+        As for :func:`distance_transform`. Nonzero elements are the object. Nothing lies outside of the array.
     spacing : float or sequence of float, optional
         Physical size of an element along each space axis, finite and > 0; 1 if not given.
     ndim : int, optional
@@ -43,10 +43,12 @@ def local_thickness(
         float32 (default) or float64.
     out : array, optional
         Where to put the result; not `x`.
-    backend : {None, "auto", "cpu"}
-        There is no other than the processor.
+    backend : {None, "auto", "cpu", "cuda"}
+        Where to compute; None and "auto": where `x` lies.
     threads : int, optional
         Most threads to use; all processors if not given. Results do not depend on it.
+    stream : optional
+        As for :func:`distance_transform`, for arrays on a CUDA device.
     progress : bool or callable, optional
         True shows a bar on standard error; a function is called with the share done, in [0, 1].
 
@@ -61,6 +63,8 @@ def local_thickness(
     ------
     TypeError, ValueError
         An argument is of no use; the message names it and says what would do. Nothing has been computed.
+    fathom.DeviceError
+        `backend` asks for a device, and there is none; the device failed.
     KeyboardInterrupt
         Ctrl-C stops long calls; `out` is then unspecified.
 
@@ -78,9 +82,9 @@ def local_thickness(
     >>> fathom.local_thickness(np.array([0, 1, 0, 1, 1, 1, 0, 1, 1, 0]))
     array([0., 2., 0., 4., 4., 4., 0., 2., 2., 0.], dtype=float32)
     """
-    images = Images(x, "x", ndim, spacing, backend, threads, progress)
+    images = Images(x, "x", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
     result = images.output(out, DISTANCES, dtype)
-    images.run(_core.local_thickness, None, result)
+    images.run(_core.local_thickness, result)
     return result.finish()
 
 
@@ -106,11 +110,13 @@ def porosimetry(
     Parameters
     ----------
     x : array, shape (*batch, *space)
-        Nonzero elements are the pores.
+        Nonzero elements are the pores. In the processor's memory, which alone computes this.
     inlets : array, shape of `x`, optional
         Nonzero where balls may enter; all faces of each image, if not given.
-    spacing, ndim, dtype, out, backend, threads, progress
+    spacing, ndim, dtype, out, threads, progress
         As for :func:`local_thickness`.
+    backend : {None, "auto", "cpu"}
+        There is no other than the processor.
 
     Returns
     -------
@@ -146,5 +152,5 @@ def porosimetry(
     else:
         entrances = on_host(inlets, "inlets").array
     result = images.output(out, DISTANCES, dtype)
-    images.run(_core.local_thickness, entrances, result)
+    images.run(_core.porosimetry, entrances, result)
     return result.finish()

@@ -3,14 +3,25 @@
 #include "apps.h"
 #include "watch.h"
 
+#ifdef FATHOM_PYTHON_CUDA
+#include "cuda/device_array.h"
+#endif
+
 namespace nb = nanobind;
 
 namespace fathom::python {
 
 namespace {
 
-void local_thickness(nb::handle x, int rank, const Common& common, nb::handle inlets, nb::handle out,
-                     nb::object progress) {
+void local_thickness(nb::handle x, int rank, const Common& common, nb::handle out, nb::object progress) {
+  const HostArray arrays[] = {{x, HostArray::Access::read}, {out, HostArray::Access::write}};
+  const Images images(arrays, rank);
+  apps::LocalThicknessOptions options;
+  common.set(options, images);
+  run_watched(std::move(progress), options.execution, [&] { apps::local_thickness(images[0], options, images[1]); });
+}
+
+void porosimetry(nb::handle x, int rank, const Common& common, nb::handle inlets, nb::handle out, nb::object progress) {
   const HostArray arrays[] = {
       {x, HostArray::Access::read}, {inlets, HostArray::Access::read}, {out, HostArray::Access::write}};
   const Images images(arrays, rank);
@@ -20,11 +31,25 @@ void local_thickness(nb::handle x, int rank, const Common& common, nb::handle in
   run_watched(std::move(progress), options.execution, [&] { apps::local_thickness(images[0], options, images[2]); });
 }
 
+#ifdef FATHOM_PYTHON_CUDA
+void local_thickness_on_device(const DeviceArray& x, int rank, const Common& common, const DeviceArray& out,
+                               std::uintptr_t stream) {
+  const DeviceImages<2> images({x.raw(), out.raw()}, rank);
+  apps::LocalThicknessOptions options;
+  common.set(options, images);
+  const nb::gil_scoped_release unlocked;
+  apps::local_thickness(images[0], options, images[1], stream_at(stream));
+}
+#endif
+
 }  // namespace
 
 void add_local_thickness(nb::module_& m) {
-  m.def("local_thickness", &local_thickness, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-        nb::arg().none());
+  m.def("local_thickness", &local_thickness, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  m.def("porosimetry", &porosimetry, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+#ifdef FATHOM_PYTHON_CUDA
+  m.def("local_thickness_on_device", &local_thickness_on_device);
+#endif
 }
 
 }  // namespace fathom::python

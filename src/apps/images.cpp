@@ -6,27 +6,6 @@
 
 namespace fathom::apps {
 
-namespace {
-
-template <class Byte>
-BasicAnyView<Byte, MemorySpace::host> item_of(const BasicAnyView<Byte, MemorySpace::host>& array, int batch_axes,
-                                              std::int64_t item) {
-  std::int64_t elements = 0;
-  for (int k = batch_axes - 1; k >= 0; --k) {
-    elements += item % array.shape()[k] * array.strides()[k];
-    item /= array.shape()[k];
-  }
-  Shape shape;
-  Strides strides;
-  for (int k = batch_axes; k < array.rank(); ++k) {
-    shape.push_back(array.shape()[k]);
-    strides.push_back(array.strides()[k]);
-  }
-  return {array.data() + elements * static_cast<std::int64_t>(size_of(array.dtype())), array.dtype(), shape, strides};
-}
-
-}  // namespace
-
 Images::Images(const Shape& input, int batch_axes, const std::vector<double>& spacing) : shape(input) {
   lattice.rank = input.rank() - batch_axes;
   if (batch_axes < 0 || lattice.rank < 1 || lattice.rank > 3)
@@ -47,11 +26,6 @@ Images::Images(const Shape& input, int batch_axes, const std::vector<double>& sp
       throw InvalidArgument("an axis of the shape " + to_string(input) + " has 2^30 elements or more");
   }
 }
-
-AnyConstView Images::view(const AnyConstView& array, std::int64_t item) const {
-  return item_of(array, batch.rank(), item);
-}
-AnyView Images::view(const AnyView& array, std::int64_t item) const { return item_of(array, batch.rank(), item); }
 
 void check_output(const AnyConstView& view, const char* name, std::initializer_list<DType> dtypes, const Shape& input) {
   if (!view.present()) return;

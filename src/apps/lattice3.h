@@ -1,8 +1,11 @@
 // Images and volumes of 1 to 3 axes as volumes of 3, and the weights of their squared distances.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -37,5 +40,14 @@ struct Lattice3 {
     return sum;
   }
 };
+
+/// The squared radius up to which a ball covers nothing but the element in its middle.
+template <class T>
+T least_ball(const Lattice3& lattice) {
+  T least = std::numeric_limits<T>::max();
+  for (std::size_t k = 0; k < 3; ++k)
+    if (lattice.extent[k] > 1) least = std::min(least, static_cast<T>(lattice.weights()[k]));
+  return least;
+}
 
 }  // namespace fathom::apps

@@ -4,10 +4,16 @@
 #include "apps/cpu/balls.h"
 #include "apps/cpu/thickness.h"
 #include "apps/check.h"
+#include "apps/device_call.h"
 #include "apps/images.h"
+#include "apps/squares.h"
 #include "fathom/core/array.h"
 #include "fathom/core/error.h"
 #include "fathom/grid/distance.h"
+
+#ifdef FATHOM_HAS_CUDA
+#include "apps/cuda/local_thickness.h"
+#endif
 
 namespace fathom::apps {
 
@@ -25,15 +31,19 @@ grid::DistanceOptions distance_options(const Lattice3& lattice, const Execution&
   return options;
 }
 
-/// The type that holds all squared distances exactly, or rounded where spacings differ.
-DType squares_of(const Lattice3& lattice) {
-  if (!lattice.is_isotropic()) return DType::float64;
-  return lattice.squared_diagonal() < 0x1p32 - 1 ? DType::uint32 : DType::uint64;
+LocalThicknessOptions options_on_device(const LocalThicknessOptions& options) {
+  LocalThicknessOptions own = options;
+  own.execution = execution_on_device(options.execution);
+  return own;
 }
 
 std::size_t bytes_of(const Images& images, const AnyConstView& input, const LocalThicknessOptions& options,
-                     int threads) {
+                     const AnyView& out, int threads) {
   const Lattice3& lattice = images.lattice;
+  if (wants_device(options.execution)) {
+    const DeviceCopies copies = copies_of({input}, {out});
+    return copies.bytes + scratch_bytes(copies.inputs[0], options_on_device(options), copies.outputs[0]);
+  }
   if (element_count(images.shape) == 0) return 0;
   const std::size_t value = size_of(squares_of(lattice));
   const AnyConstView image = images.view(input, 0);
@@ -46,6 +56,7 @@ std::size_t bytes_of(const Images& images, const AnyConstView& input, const Loca
          std::max({distances, invasion, cpu::balls_bytes(lattice, threads, value)});
 }
 
+/// @throws InvalidArgument as local_thickness(); memory is not looked at
 Plan make_plan(const AnyConstView& input, const LocalThicknessOptions& options, const AnyView& out) {
   Plan plan{.images = Images(input.shape(), options.batch_axes, options.spacing), .report = {}};
   if (!out.present()) throw InvalidArgument("no output was given");
@@ -53,24 +64,31 @@ Plan make_plan(const AnyConstView& input, const LocalThicknessOptions& options, 
   if (options.inlets.present() && !(options.inlets.shape() == input.shape()))
     throw InvalidArgument("the inlets have the shape " + to_string(options.inlets.shape()) + "; they must have " +
                           to_string(input.shape()) + ", as the input");
-  plan.report.threads = host_threads(options.execution, "local thickness");
+  plan.report.threads = options.inlets.present() ? host_threads(options.execution, "porosimetry")
+                                                 : thread_count(options.execution);
   plan.report.instruction_set = resolve(options.execution.instruction_set);
-  plan.report.scratch_bytes = bytes_of(plan.images, input, options, plan.report.threads);
-  check_scratch(options.execution, plan.report.scratch_bytes);
   return plan;
 }
 
 }  // namespace
 
 std::size_t scratch_bytes(const AnyConstView& input, const LocalThicknessOptions& options, const AnyView& out) {
-  return make_plan(input, options, out).report.scratch_bytes;
+  const Plan plan = make_plan(input, options, out);
+  return bytes_of(plan.images, input, options, out, plan.report.threads);
 }
 
 LocalThicknessReport local_thickness(const AnyConstView& input, const LocalThicknessOptions& options,
                                      const AnyView& out) {
-  const Plan plan = make_plan(input, options, out);
+  Plan plan = make_plan(input, options, out);
+  plan.report.scratch_bytes = bytes_of(plan.images, input, options, out, plan.report.threads);
+  check_scratch(options.execution, plan.report.scratch_bytes);
   const Images& images = plan.images;
-  if (element_count(images.shape) > 0) {
+  if (wants_device(options.execution)) {
+    plan.report.backend = Backend::cuda;
+    plan.report.device = run_on_device({input}, {out}, options.execution, [&](const DeviceCopies& at, Stream stream) {
+      local_thickness(at.inputs[0], options_on_device(options), at.outputs[0], stream);
+    });
+  } else if (element_count(images.shape) > 0) {
     const std::int64_t count = images.count();
     const Shape shape = images.view(input, 0).shape();
     Array squares(squares_of(images.lattice), shape);
@@ -95,5 +113,48 @@ LocalThicknessReport local_thickness(const AnyConstView& input, const LocalThick
   if (options.execution.progress) options.execution.progress(1);
   return plan.report;
 }
+
+#ifdef FATHOM_HAS_CUDA
+
+namespace {
+
+Images check_device_call(const AnyConstDeviceView& input, const LocalThicknessOptions& options,
+                         const AnyDeviceView& out) {
+  check_device_execution(options.execution);
+  if (options.inlets.present())
+    throw InvalidArgument("porosimetry has no CUDA backend; give arrays in the processor's memory");
+  return make_plan(unchecked(input), options, unchecked(out)).images;
+}
+
+}  // namespace
+
+std::size_t scratch_bytes(const AnyConstDeviceView& input, const LocalThicknessOptions& options,
+                          const AnyDeviceView& out) {
+  const Images images = check_device_call(input, options, out);
+  return element_count(input.shape()) == 0 ? 0 : cuda::local_thickness_bytes(input, images);
+}
+
+LocalThicknessReport local_thickness(const AnyConstDeviceView& input, const LocalThicknessOptions& options,
+                                     const AnyDeviceView& out, Stream stream) {
+  const Images images = check_device_call(input, options, out);
+  const std::size_t bytes = scratch_bytes(input, options, out);
+  check_scratch(options.execution, bytes);
+  if (bytes == 0) return {.backend = Backend::cuda};
+  return {.backend = Backend::cuda,
+          .scratch_bytes = bytes,
+          .device = cuda::local_thickness(input, images, out, stream)};
+}
+
+#else
+
+std::size_t scratch_bytes(const AnyConstDeviceView&, const LocalThicknessOptions&, const AnyDeviceView&) {
+  refuse_device_views();
+}
+LocalThicknessReport local_thickness(const AnyConstDeviceView&, const LocalThicknessOptions&, const AnyDeviceView&,
+                                     Stream) {
+  refuse_device_views();
+}
+
+#endif
 
 }  // namespace fathom::apps

@@ -2,23 +2,28 @@
 #include "fathom/apps/medial_axis.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "apps/cpu/axis.h"
 #include "apps/cpu/axis_balls.h"
 #include "apps/cpu/balls.h"
 #include "apps/check.h"
+#include "apps/device_call.h"
 #include "apps/images.h"
 #include "fathom/core/array.h"
 #include "fathom/core/error.h"
 #include "fathom/grid/distance.h"
 
+#ifdef FATHOM_HAS_CUDA
+#include "apps/cuda/medial_axis.h"
+#endif
+
 namespace fathom::apps {
 
 namespace {
-
-constexpr const char* kName = "the medial axis";
 
 struct Plan {
   Images images;
@@ -28,7 +33,7 @@ struct Plan {
 Plan plan_images(const AnyConstView& input, int batch_axes, const std::vector<double>& spacing,
                  const Execution& execution) {
   Plan plan{.images = Images(input.shape(), batch_axes, spacing), .report = {}};
-  plan.report.threads = host_threads(execution, kName);
+  plan.report.threads = thread_count(execution);
   plan.report.instruction_set = resolve(execution.instruction_set);
   return plan;
 }
@@ -50,11 +55,6 @@ void check_axis(const MedialAxisOutputs& outputs, const Shape& shape) {
   check_output(outputs.witness, "witness", {DType::int32, DType::int64}, shape);
 }
 
-/// The nearest sites' own array, where the caller wants none.
-DType index_of(const Images& images) {
-  return images.lattice.size() <= std::numeric_limits<std::int32_t>::max() ? DType::int32 : DType::int64;
-}
-
 grid::DistanceOptions distance_options(const Images& images, const Execution& execution) {
   grid::DistanceOptions options;
   options.spacing.assign(images.lattice.spacing.end() - images.lattice.rank, images.lattice.spacing.end());
@@ -64,9 +64,29 @@ grid::DistanceOptions distance_options(const Images& images, const Execution& ex
 
 bool wants_axis(const MedialAxisOutputs& outputs) { return outputs.axis.present() || outputs.witness.present(); }
 
+/// How arrays of the host go to a device.
+std::vector<AnyView> listed(const MedialAxisOutputs& outputs) {
+  return {outputs.axis, outputs.distance, outputs.nearest, outputs.witness};
+}
+
+DeviceMedialAxisOutputs outputs_of(const DeviceCopies& copies) {
+  return {copies.outputs[0], copies.outputs[1], copies.outputs[2], copies.outputs[3]};
+}
+
+template <class Options>
+Options options_on_device(const Options& options) {
+  Options own = options;
+  own.execution = execution_on_device(options.execution);
+  return own;
+}
+
 std::size_t bytes_of(const Plan& plan, const AnyConstView& input, const MedialAxisOptions& options,
                      const MedialAxisOutputs& outputs) {
   const Images& images = plan.images;
+  if (wants_device(options.execution)) {
+    const DeviceCopies copies = copies_of({input}, listed(outputs));
+    return copies.bytes + scratch_bytes(copies.inputs[0], options_on_device(options), outputs_of(copies));
+  }
   if (element_count(images.shape) == 0) return 0;
   const AnyConstView image = images.view(input, 0);
   grid::DistanceOutputs wanted;
@@ -78,7 +98,8 @@ std::size_t bytes_of(const Plan& plan, const AnyConstView& input, const MedialAx
                         grid::scratch_bytes(image, distance_options(images, step_of(options.execution, 0, 1)), wanted));
 }
 
-Plan make_plan(const AnyConstView& input, const MedialAxisOptions& options, const MedialAxisOutputs& outputs) {
+/// @throws InvalidArgument as medial_axis(); memory is not looked at
+Plan plan_axis(const AnyConstView& input, const MedialAxisOptions& options, const MedialAxisOutputs& outputs) {
   Plan plan = plan_images(input, options.batch_axes, options.spacing, options.execution);
   check_gamma(options);
   check_axis(outputs, input.shape());
@@ -86,8 +107,27 @@ Plan make_plan(const AnyConstView& input, const MedialAxisOptions& options, cons
   if (outputs.nearest.present()) check_nearest(outputs.nearest, input.shape());
   if (!wants_axis(outputs) && !outputs.distance.present() && !outputs.nearest.present())
     throw InvalidArgument("no output was given; give axis, distance, nearest or witness");
-  plan.report.scratch_bytes = bytes_of(plan, input, options, outputs);
-  check_scratch(options.execution, plan.report.scratch_bytes);
+  return plan;
+}
+
+/// The same of one from nearest sites.
+Plan plan_of_nearest(const AnyConstView& nearest, const MedialAxisOptions& options, const MedialAxisOutputs& outputs) {
+  Plan plan = plan_images(nearest, options.batch_axes, options.spacing, options.execution);
+  check_gamma(options);
+  check_nearest(nearest, nearest.shape());
+  check_axis(outputs, nearest.shape());
+  if (!wants_axis(outputs) || outputs.distance.present() || outputs.nearest.present())
+    throw InvalidArgument("from nearest sites there are the outputs axis and witness; give one of them or both");
+  return plan;
+}
+
+/// The same of balls.
+Plan plan_balls(const AnyConstView& axis, const AnyConstView& nearest, const AxisBallsOptions& options,
+                const AnyView& out) {
+  Plan plan = plan_images(axis, options.batch_axes, options.spacing, options.execution);
+  check_nearest(nearest, axis.shape());
+  if (!out.present()) throw InvalidArgument("no output was given");
+  check_output(out, "out", {DType::boolean, DType::uint8}, axis.shape());
   return plan;
 }
 
@@ -134,16 +174,49 @@ void each_item(const Images& images, const Body& body) {
          static_cast<double>(item + 1) / static_cast<double>(count));
 }
 
+/// Between arrays of the host.
+/// @param bytes  of the device's memory
+MedialAxisReport run_there(const std::vector<AnyConstView>& inputs, const std::vector<AnyView>& outputs,
+                           const Execution& execution, std::size_t bytes,
+                           const std::function<void(const DeviceCopies&, Stream)>& work) {
+  const std::string device = run_on_device(inputs, outputs, execution, work);
+  if (execution.progress) execution.progress(1);
+  return {.backend = Backend::cuda, .scratch_bytes = bytes, .device = device};
+}
+
+std::size_t of_nearest_bytes(const Plan& plan, const AnyConstView& nearest, const Execution& execution,
+                             const MedialAxisOutputs& outputs) {
+  if (wants_device(execution)) return copies_of({nearest}, listed(outputs)).bytes;
+  return cpu::axis_bytes(plan.images.lattice, plan.report.threads);
+}
+
+std::size_t balls_bytes(const Plan& plan, const AnyConstView& axis, const AnyConstView& nearest,
+                        const AxisBallsOptions& options, const AnyView& out) {
+  if (wants_device(options.execution)) {
+    const DeviceCopies copies = copies_of({axis, nearest}, {out});
+    return copies.bytes +
+           scratch_bytes(copies.inputs[0], copies.inputs[1], options_on_device(options), copies.outputs[0]);
+  }
+  return element_count(axis.shape()) == 0 ? 0 : cpu::axis_balls_bytes(plan.images.lattice, plan.report.threads);
+}
+
 }  // namespace
 
 std::size_t scratch_bytes(const AnyConstView& input, const MedialAxisOptions& options,
                           const MedialAxisOutputs& outputs) {
-  return make_plan(input, options, outputs).report.scratch_bytes;
+  return bytes_of(plan_axis(input, options, outputs), input, options, outputs);
 }
 
 MedialAxisReport medial_axis(const AnyConstView& input, const MedialAxisOptions& options,
                              const MedialAxisOutputs& outputs) {
-  const Plan plan = make_plan(input, options, outputs);
+  Plan plan = plan_axis(input, options, outputs);
+  plan.report.scratch_bytes = bytes_of(plan, input, options, outputs);
+  check_scratch(options.execution, plan.report.scratch_bytes);
+  if (wants_device(options.execution))
+    return run_there({input}, listed(outputs), options.execution, plan.report.scratch_bytes,
+                     [&](const DeviceCopies& at, Stream stream) {
+                       medial_axis(at.inputs[0], options_on_device(options), outputs_of(at), stream);
+                     });
   const Images& images = plan.images;
   Array own;
   if (!outputs.nearest.present() && element_count(images.shape) > 0)
@@ -164,14 +237,14 @@ MedialAxisReport medial_axis(const AnyConstView& input, const MedialAxisOptions&
 
 MedialAxisReport medial_axis_of_nearest(const AnyConstView& nearest, const MedialAxisOptions& options,
                                         const MedialAxisOutputs& outputs) {
-  Plan plan = plan_images(nearest, options.batch_axes, options.spacing, options.execution);
-  check_gamma(options);
-  check_nearest(nearest, nearest.shape());
-  check_axis(outputs, nearest.shape());
-  if (!wants_axis(outputs) || outputs.distance.present() || outputs.nearest.present())
-    throw InvalidArgument("from nearest sites there are the outputs axis and witness; give one of them or both");
-  plan.report.scratch_bytes = cpu::axis_bytes(plan.images.lattice, plan.report.threads);
+  Plan plan = plan_of_nearest(nearest, options, outputs);
+  plan.report.scratch_bytes = of_nearest_bytes(plan, nearest, options.execution, outputs);
   check_scratch(options.execution, plan.report.scratch_bytes);
+  if (wants_device(options.execution))
+    return run_there({nearest}, listed(outputs), options.execution, plan.report.scratch_bytes,
+                     [&](const DeviceCopies& at, Stream stream) {
+                       medial_axis_of_nearest(at.inputs[0], options_on_device(options), outputs_of(at), stream);
+                     });
   each_item(plan.images, [&](std::int64_t item, double begin, double end) {
     find_axis(plan, plan.images.view(nearest, item), options, outputs, item, step_of(options.execution, begin, end));
   });
@@ -179,30 +252,21 @@ MedialAxisReport medial_axis_of_nearest(const AnyConstView& nearest, const Media
   return plan.report;
 }
 
-namespace {
-
-Plan plan_balls(const AnyConstView& axis, const AnyConstView& nearest, const AxisBallsOptions& options,
-                const AnyView& out) {
-  Plan plan = plan_images(axis, options.batch_axes, options.spacing, options.execution);
-  check_nearest(nearest, axis.shape());
-  if (!out.present()) throw InvalidArgument("no output was given");
-  check_output(out, "out", {DType::boolean, DType::uint8}, axis.shape());
-  plan.report.scratch_bytes =
-      element_count(axis.shape()) == 0 ? 0 : cpu::axis_balls_bytes(plan.images.lattice, plan.report.threads);
-  check_scratch(options.execution, plan.report.scratch_bytes);
-  return plan;
-}
-
-}  // namespace
-
 std::size_t scratch_bytes(const AnyConstView& axis, const AnyConstView& nearest, const AxisBallsOptions& options,
                           const AnyView& out) {
-  return plan_balls(axis, nearest, options, out).report.scratch_bytes;
+  return balls_bytes(plan_balls(axis, nearest, options, out), axis, nearest, options, out);
 }
 
 MedialAxisReport axis_balls(const AnyConstView& axis, const AnyConstView& nearest, const AxisBallsOptions& options,
                             const AnyView& out) {
-  const Plan plan = plan_balls(axis, nearest, options, out);
+  Plan plan = plan_balls(axis, nearest, options, out);
+  plan.report.scratch_bytes = balls_bytes(plan, axis, nearest, options, out);
+  check_scratch(options.execution, plan.report.scratch_bytes);
+  if (wants_device(options.execution))
+    return run_there({axis, nearest}, {out}, options.execution, plan.report.scratch_bytes,
+                     [&](const DeviceCopies& at, Stream stream) {
+                       axis_balls(at.inputs[0], at.inputs[1], options_on_device(options), at.outputs[0], stream);
+                     });
   const Images& images = plan.images;
   each_item(images, [&](std::int64_t item, double begin, double end) {
     const Array chosen = grid::mark_sites(images.view(axis, item), {grid::Sites::Rule::nonzero});
@@ -217,5 +281,85 @@ MedialAxisReport axis_balls(const AnyConstView& axis, const AnyConstView& neares
   if (options.execution.progress) options.execution.progress(1);
   return plan.report;
 }
+
+#ifdef FATHOM_HAS_CUDA
+
+namespace {
+
+MedialAxisOutputs unchecked(const DeviceMedialAxisOutputs& outputs) {
+  return {apps::unchecked(outputs.axis), apps::unchecked(outputs.distance), apps::unchecked(outputs.nearest),
+          apps::unchecked(outputs.witness)};
+}
+
+/// Checks the limit, and calls work(), which says what the device is called.
+template <class Work>
+MedialAxisReport run_here(const Images& images, const Execution& execution, std::size_t bytes, const Work& work) {
+  check_scratch(execution, bytes);
+  if (element_count(images.shape) == 0) return {.backend = Backend::cuda};
+  return {.backend = Backend::cuda, .scratch_bytes = bytes, .device = work()};
+}
+
+}  // namespace
+
+std::size_t scratch_bytes(const AnyConstDeviceView& input, const MedialAxisOptions& options,
+                          const DeviceMedialAxisOutputs& outputs) {
+  const Plan plan = plan_axis(apps::unchecked(input), options, unchecked(outputs));
+  return element_count(input.shape()) == 0 ? 0 : cuda::medial_axis_bytes(input, plan.images, outputs);
+}
+
+MedialAxisReport medial_axis(const AnyConstDeviceView& input, const MedialAxisOptions& options,
+                             const DeviceMedialAxisOutputs& outputs, Stream stream) {
+  check_device_execution(options.execution);
+  const Images images = plan_axis(apps::unchecked(input), options, unchecked(outputs)).images;
+  return run_here(images, options.execution, scratch_bytes(input, options, outputs),
+                  [&] { return cuda::medial_axis(input, images, options, outputs, stream); });
+}
+
+MedialAxisReport medial_axis_of_nearest(const AnyConstDeviceView& nearest, const MedialAxisOptions& options,
+                                        const DeviceMedialAxisOutputs& outputs, Stream stream) {
+  check_device_execution(options.execution);
+  const Images images = plan_of_nearest(apps::unchecked(nearest), options, unchecked(outputs)).images;
+  return run_here(images, options.execution, 0,
+                  [&] { return cuda::medial_axis_of_nearest(nearest, images, options, outputs, stream); });
+}
+
+std::size_t scratch_bytes(const AnyConstDeviceView& axis, const AnyConstDeviceView& nearest,
+                          const AxisBallsOptions& options, const AnyDeviceView& out) {
+  const Plan plan = plan_balls(apps::unchecked(axis), apps::unchecked(nearest), options, apps::unchecked(out));
+  return element_count(axis.shape()) == 0 ? 0 : cuda::axis_balls_bytes(plan.images);
+}
+
+MedialAxisReport axis_balls(const AnyConstDeviceView& axis, const AnyConstDeviceView& nearest,
+                            const AxisBallsOptions& options, const AnyDeviceView& out, Stream stream) {
+  check_device_execution(options.execution);
+  const Images images =
+      plan_balls(apps::unchecked(axis), apps::unchecked(nearest), options, apps::unchecked(out)).images;
+  return run_here(images, options.execution, scratch_bytes(axis, nearest, options, out),
+                  [&] { return cuda::axis_balls(axis, nearest, images, out, stream); });
+}
+
+#else
+
+std::size_t scratch_bytes(const AnyConstDeviceView&, const MedialAxisOptions&, const DeviceMedialAxisOutputs&) {
+  refuse_device_views();
+}
+MedialAxisReport medial_axis(const AnyConstDeviceView&, const MedialAxisOptions&, const DeviceMedialAxisOutputs&,
+                             Stream) {
+  refuse_device_views();
+}
+MedialAxisReport medial_axis_of_nearest(const AnyConstDeviceView&, const MedialAxisOptions&,
+                                        const DeviceMedialAxisOutputs&, Stream) {
+  refuse_device_views();
+}
+std::size_t scratch_bytes(const AnyConstDeviceView&, const AnyConstDeviceView&, const AxisBallsOptions&,
+                          const AnyDeviceView&) {
+  refuse_device_views();
+}
+MedialAxisReport axis_balls(const AnyConstDeviceView&, const AnyConstDeviceView&, const AxisBallsOptions&,
+                            const AnyDeviceView&, Stream) {
+  refuse_device_views();
+}
+
+#endif
 
 }  // namespace fathom::apps

@@ -127,14 +127,18 @@ def test_plan(bar):
         (["medial-axis", "bar.npy", "-o", "a.npy", "--pruning", "cubic"],
          "--pruning takes constant, linear or square-root, not 'cubic'"),
         (["medial-axis", "bar.npy", "-o", "a.npy", "--ties", "none"], "--ties takes both or thin, not 'none'"),
-        (["medial-axis", "bar.npy", "-o", "a.npy", "--backend", "cuda"],
-         "the medial axis has no CUDA backend; use auto or cpu"),
         (["thickness", "bar.npy"], "no output was asked for; give -o FILE or --distribution FILE"),
         (["thickness", "bar.npy", "-o", "t.npy", "--dtype", "int8"],
          "--dtype of distances is float32 or float64, not 'int8'"),
-        (["thickness", "bar.npy", "-o", "t.npy", "--backend", "cuda"],
-         "local thickness has no CUDA backend; use auto or cpu"),
+        (["thickness", "bar.npy", "-o", "t.npy", "--inlets", "faces", "--backend", "cuda"],
+         "porosimetry has no CUDA backend; use auto or cpu"),
     ],
 )
 def test_refusals(bar, arguments, message):
     assert bar.refuses(2, *arguments) == message
+
+
+@pytest.mark.parametrize("verb", ["medial-axis", "thickness"])
+def test_cuda_without_a_device(bar, verb):
+    message = bar.refuses(4, verb, "bar.npy", "-o", "out.npy", "--backend", "cuda")
+    assert "CUDA" in message and "auto or cpu" in message

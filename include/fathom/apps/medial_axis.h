@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
 
@@ -30,19 +31,24 @@ struct MedialAxisOptions {
   /// Physical size of an element along each axis, finite, > 0; empty: 1 everywhere; one value: for all axes.
   std::vector<double> spacing;
   int batch_axes = 0;  ///< leading axes along which the input is a batch of images
+  /// The backend `automatic` is the CPU for arrays of the host.
   Execution execution;
 };
 
 /// Any number of views of the input's shape; a default view is not computed. They must not overlap the input or one
 /// another.
-struct MedialAxisOutputs {
-  AnyView axis;      ///< bool or uint8: 1 on the axis, else 0
-  AnyView distance;  ///< float32 or float64: to the nearest zero, in units of the spacing; +inf without one
-  AnyView nearest;   ///< int32 or int64: linear index in its image of that zero, the lowest among equals; −1 without
+template <MemorySpace Space>
+struct BasicMedialAxisOutputs {
+  using Out = BasicAnyView<std::byte, Space>;
+  Out axis;      ///< bool or uint8: 1 on the axis, else 0
+  Out distance;  ///< float32 or float64: to the nearest zero, in units of the spacing; +inf without one
+  Out nearest;   ///< int32 or int64: linear index in its image of that zero, the lowest among equals; −1 without
   /// int32 or int64: on the axis, the nearest zero of that neighbour whose zero is farthest from the element's own, of
   /// those that make it part of the axis; else −1. With `nearest`, two ends of the object that the axis runs between.
-  AnyView witness;
+  Out witness;
 };
+using MedialAxisOutputs = BasicMedialAxisOutputs<MemorySpace::host>;
+using DeviceMedialAxisOutputs = BasicMedialAxisOutputs<MemorySpace::device>;
 
 /// What a call did.
 struct MedialAxisReport {
@@ -75,16 +81,31 @@ struct MedialAxisReport {
 MedialAxisReport medial_axis(const AnyConstView& input, const MedialAxisOptions& options,
                              const MedialAxisOutputs& outputs);
 
+/// The same between arrays in a device's memory, in the stream's order and without waiting for it. The backend `cpu`,
+/// instruction set, threads, workspace, progress and stop have no meaning here.
+/// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
+/// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
+/// Scratch: the nearest sites, 4 bytes per element where 32 bits hold their indices, of one image or of 2²⁴ elements at
+/// once, unless they are an output; and what grid::distance_transform() needs. Same bytes as the CPU.
+MedialAxisReport medial_axis(const AnyConstDeviceView& input, const MedialAxisOptions& options,
+                             const DeviceMedialAxisOutputs& outputs, Stream stream = {});
+
 /// The same from nearest sites that are there already, for another γ: a small part of the cost.
 /// @param nearest  as `MedialAxisOutputs::nearest`, or grid::distance_transform()'s, of the same spacing
 /// @param outputs  axis, witness or both
 MedialAxisReport medial_axis_of_nearest(const AnyConstView& nearest, const MedialAxisOptions& options,
                                         const MedialAxisOutputs& outputs);
+/// On a device without scratch.
+MedialAxisReport medial_axis_of_nearest(const AnyConstDeviceView& nearest, const MedialAxisOptions& options,
+                                        const DeviceMedialAxisOutputs& outputs, Stream stream = {});
 
-/// Most bytes of scratch that the calls would use; the memory behind the views is not looked at.
+/// Most bytes of scratch that the calls would use; on a device with the copies of the host's arrays. The memory behind
+/// the views is not looked at.
 /// @throws InvalidArgument as they do
 std::size_t scratch_bytes(const AnyConstView& input, const MedialAxisOptions& options,
                           const MedialAxisOutputs& outputs);
+std::size_t scratch_bytes(const AnyConstDeviceView& input, const MedialAxisOptions& options,
+                          const DeviceMedialAxisOutputs& outputs);
 
 struct AxisBallsOptions {
   std::vector<double> spacing;  ///< as MedialAxisOptions, and as `nearest` was computed with
@@ -103,9 +124,14 @@ struct AxisBallsOptions {
 /// Cost and scratch as local_thickness(), without its distances; but balls that others contain are drawn nowhere.
 MedialAxisReport axis_balls(const AnyConstView& axis, const AnyConstView& nearest, const AxisBallsOptions& options,
                             const AnyView& out);
+/// The same between arrays in a device's memory: see medial_axis(). Images have below 2³¹ elements there.
+MedialAxisReport axis_balls(const AnyConstDeviceView& axis, const AnyConstDeviceView& nearest,
+                            const AxisBallsOptions& options, const AnyDeviceView& out, Stream stream = {});
 
 /// Most bytes of scratch that axis_balls() would use.
 std::size_t scratch_bytes(const AnyConstView& axis, const AnyConstView& nearest, const AxisBallsOptions& options,
                           const AnyView& out);
+std::size_t scratch_bytes(const AnyConstDeviceView& axis, const AnyConstDeviceView& nearest,
+                          const AxisBallsOptions& options, const AnyDeviceView& out);
 
 }  // namespace fathom::apps

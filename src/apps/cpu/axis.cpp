@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "apps/axis_pair.hd.h"
+#include "apps/axis_tests.h"
 #include "core/parallel.h"
 
 #ifndef FATHOM_APPS_CPU_AXIS_ONCE
@@ -89,25 +90,10 @@ void join(const PairTest<Number>& given, const Ways<Number>& own, std::int64_t f
 template <Pruning kPruning, int kAxes, class Number, class Index>
 class Rows {
  public:
-  explicit Rows(const AxisProblem& problem) : p_(problem), width_(problem.lattice.extent[2]) {
-    constexpr bool kWhole = !std::is_floating_point_v<Number>;  // all spacings are equal then
-    const Lattice3& lattice = p_.lattice;
-    const double unit = lattice.is_isotropic() ? lattice.spacing[2] : 1, in_units = p_.gamma / unit;
-    const double most = std::min(in_units * in_units, static_cast<double>(std::numeric_limits<Number>::max() / 2));
-    const Number before_zero = kWhole ? Number{-1} : -std::numeric_limits<Number>::denorm_min();
-    for (std::size_t k = 0; k < tests_.size(); ++k) {
-      const Number toward = k % 2 == 0 ? Number{-1} : Number{1};
-      const double step = std::sqrt(lattice.weights()[k / 2]);
-      tests_[k] = {.weight = {static_cast<Number>(lattice.weights()[0]), static_cast<Number>(lattice.weights()[1]),
-                              static_cast<Number>(lattice.weights()[2])},
-                   .toward = {k < 2 ? toward : 0, k / 2 == 1 ? toward : 0, k / 2 == 2 ? toward : 0},
-                   .most = static_cast<Number>(most),
-                   .below = p_.ties == Ties::both || k % 2 == 1 ? before_zero : Number{0},
-                   .gamma2 = p_.gamma * p_.gamma,
-                   .step = step,
-                   .constant = (lattice.rank == 3 ? 1.5 : 1) * step * step};
-    }
-  }
+  explicit Rows(const AxisProblem& problem)
+      : p_(problem),
+        width_(problem.lattice.extent[2]),
+        tests_(pair_tests<Number>(problem.lattice, problem.gamma, problem.ties)) {}
 
   /// Rows [begin, end) of a slice.
   void run(std::int64_t z, std::int64_t begin, std::int64_t end) const {
@@ -199,8 +185,7 @@ void find_in_numbers(const AxisProblem& p, const Execution& execution) {
   if (kPruning != Pruning::constant || !p.lattice.is_isotropic())
     return find<kPruning, kAxes, double, Index>(p, execution);
   if constexpr (kPruning == Pruning::constant) {
-    // Integers hold (2 · the diagonal + 1)², which bounds what products of ways come to.
-    if (sizeof(Index) == 4 && p.lattice.squared_diagonal() < 0x1p28)
+    if (sizeof(Index) == 4 && axis_fits_int32(p.lattice))
       return find<kPruning, kAxes, std::int32_t, Index>(p, execution);
     find<kPruning, kAxes, std::int64_t, Index>(p, execution);
   }

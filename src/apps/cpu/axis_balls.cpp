@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/cpu/balls.h"
+#include "apps/squares.h"
 
 namespace fathom::apps::cpu {
 
@@ -15,7 +16,7 @@ namespace {
 template <class T, class Index>
 bool read_radii(const AxisBalls& balls, std::vector<T>& squared) {
   const auto [depth, height, width] = balls.lattice.extent;
-  const Measure<T> measure(balls.lattice);
+  const Measure<T> measure(balls.lattice.weights());
   std::size_t i = 0;
   for (std::int64_t z = 0; z < depth; ++z)
     for (std::int64_t y = 0; y < height; ++y) {
@@ -26,7 +27,7 @@ bool read_radii(const AxisBalls& balls, std::vector<T>& squared) {
         if (!balls.chosen[i]) continue;
         const std::int64_t site = nearest[x];
         if (site < 0) return false;
-        squared[i] = static_cast<T>(measure(site / width / height - z, site / width % height - y, site % width - x));
+        squared[i] = measure(site / width / height - z, site / width % height - y, site % width - x);
         out[x] = squared[i] > 0;
       }
     }
@@ -56,13 +57,11 @@ void draw(const AxisBalls& balls, const Execution& execution) {
 }  // namespace
 
 void draw_axis_balls(const AxisBalls& balls, const Execution& execution) {
-  if (!balls.lattice.is_isotropic()) return draw<double>(balls, execution);
-  balls.lattice.squared_diagonal() < 0x1p32 - 1 ? draw<std::uint32_t>(balls, execution)
-                                                : draw<std::uint64_t>(balls, execution);
+  visit_squares(squares_of(balls.lattice), [&](auto tag) { draw<typename decltype(tag)::type>(balls, execution); });
 }
 
 std::size_t axis_balls_bytes(const Lattice3& lattice, int threads) {
-  const std::size_t value = lattice.is_isotropic() && lattice.squared_diagonal() < 0x1p32 - 1 ? 4 : 8;
+  const std::size_t value = size_of(squares_of(lattice));
   return static_cast<std::size_t>(lattice.size()) * (1 + value) + balls_bytes(lattice, threads, value);
 }
 

@@ -18,17 +18,10 @@ namespace {
 
 constexpr std::int64_t kWordElements = 64;  // of marks
 
-/// What a ball's squared distances must be less than.
-template <class T>
-Sum<T> bound_of(T squared) {
-  if constexpr (std::is_floating_point_v<T>) return squared * kTouching;
-  else return squared;
-}
-
 /// A step along an axis that is not there, or farther than the array, is never asked for: extents bound them.
 template <class T>
 void make_rows(const Measure<T>& measure, const Lattice3& lattice, T squared, BallRows& rows) {
-  const Sum<T> bound = bound_of(squared);
+  const T bound = bound_of(squared);
   rows.half.assign(kBlockRows, -1);
   rows.middle.clear();
   rows.reach.clear();
@@ -156,7 +149,7 @@ Marks mark_balls(const T* squared, const Lattice3& lattice, int threads, const E
   const std::int64_t rows = lattice.extent[0] * lattice.extent[1], width = lattice.extent[2];
   constexpr std::int64_t kRowsOfJob = 64;
   Marks marks(lattice);
-  const T least = Least<T>(lattice).least;
+  const T least = least_ball<T>(lattice);
   const auto each_row = [&](auto&& body) {
     parallel_jobs(execution, threads, (rows + kRowsOfJob - 1) / kRowsOfJob, [&](int worker, std::int64_t job) {
       for (std::int64_t row = job * kRowsOfJob; row < std::min(rows, (job + 1) * kRowsOfJob); ++row) body(worker, row);
@@ -276,7 +269,7 @@ class Drawing {
   Drawing(const Lattice3& lattice, const BallPart& part, InstructionSet instruction_set, Uncovered& uncovered,
           Monitor& monitor, const Painter<T>& paint)
       : lattice_(lattice),
-        measure_(lattice),
+        measure_(lattice.weights()),
         part_(part),
         instruction_set_(instruction_set),
         uncovered_(uncovered),
@@ -349,16 +342,6 @@ void draw_in_order(const T* squared, const Lattice3& lattice, Marks marks, Exten
 }
 
 }  // namespace
-
-template <class T>
-Least<T>::Least(const Lattice3& lattice) : least(std::numeric_limits<T>::max()) {
-  for (std::size_t k = 0; k < 3; ++k)
-    if (lattice.extent[k] > 1) least = std::min(least, static_cast<T>(lattice.weights()[k]));
-}
-
-template struct Least<std::uint32_t>;
-template struct Least<std::uint64_t>;
-template struct Least<double>;
 
 std::size_t balls_bytes(const Lattice3& lattice, int threads, std::size_t value_bytes) {
   const std::array<std::size_t, 3> extent{static_cast<std::size_t>(lattice.extent[0]),

@@ -10,13 +10,12 @@
 // Cost: a few nanoseconds for each 16 rows of each ball that is drawn, and one write per element that is covered.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <type_traits>
 #include <vector>
 
+#include "apps/ball.hd.h"
 #include "apps/lattice3.h"
 #include "fathom/core/execution.h"
 
@@ -32,37 +31,10 @@ struct Covered {
 template <class T>
 using Painter = std::function<void(T squared, const std::vector<Covered>& covered)>;
 
-template <class T>
-using Sum = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64_t>;
-
-/// Squared distances on a lattice. One order of the sums, so that who asks does not matter.
-template <class T>
-struct Measure {
-  explicit Measure(const Lattice3& lattice) {
-    for (std::size_t k = 0; k < 3; ++k) weight[k] = static_cast<Sum<T>>(lattice.weights()[k]);
-  }
-  Sum<T> operator()(std::int64_t z, std::int64_t y, std::int64_t x) const {
-    const auto square = [](std::int64_t n) { return static_cast<Sum<T>>(n * n); };
-    return weight[0] * square(z) + weight[1] * square(y) + weight[2] * square(x);
-  }
-  std::array<Sum<T>, 3> weight;
-};
-
-/// Radii that differ by less than rounding can tell count as touching, where spacings differ.
-inline constexpr double kTouching = 1 - 0x1p-40;
-
 /// Where balls reach.
 enum class Extent {
   middles,     ///< to elements that are the middle of one
   everywhere,  ///< nobody knows
-};
-
-/// Whether a ball covers nothing but the element in its middle. The callers write those; they are not drawn.
-template <class T>
-struct Least {
-  explicit Least(const Lattice3& lattice);
-  bool operator()(T squared) const { return squared <= least; }
-  T least;
 };
 
 /// @param squared  dense, an element's squared radius in units of the lattice's weights; 0: no ball. Less than 2⁶²

@@ -2,53 +2,33 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <queue>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "apps/ball.hd.h"
 #include "apps/cpu/balls.h"
+#include "apps/squares.h"
 #include "core/parallel.h"
-#include "core/root.hd.h"
 
 namespace fathom::apps::cpu {
 
 namespace {
 
-template <class Float, class T>
-Float diameter(T squared, double spacing) {
-  if constexpr (std::is_floating_point_v<T>) return static_cast<Float>(2 * std::sqrt(squared));
-  else return 2 * distance_from_squared<Float>(squared, spacing);
-}
-
-/// @throws InternalError the array is of another type
-template <class Visitor>
-void visit_squares(DType dtype, Visitor&& visitor) {
-  if (dtype == DType::uint32) visitor(TypeTag<std::uint32_t>{});
-  else if (dtype == DType::uint64) visitor(TypeTag<std::uint64_t>{});
-  else visitor(TypeTag<double>{});
-}
-
-template <class T>
-constexpr T no_site() {
-  return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
-}
-
 template <class T, class Float>
 void draw(const T* squared, const Thickness& t) {
   const std::int64_t rows = t.lattice.extent[0] * t.lattice.extent[1], width = t.lattice.extent[2];
-  const bool endless = squared[0] == no_site<T>();  // then it is everywhere
-  const Least<T> covers_itself(t.lattice);
+  const bool endless = squared[0] == kNoSite<T>;  // then it is everywhere
+  const T least = least_ball<T>(t.lattice);
   const double spacing = t.lattice.spacing[2];
   parallel_jobs(t.execution, t.threads, rows, [&](int, std::int64_t row) {
     Float* out = t.out.template element<Float>(row * width);
     for (std::int64_t x = 0; x < width; ++x) {
       const T d2 = squared[row * width + x];
-      out[x] = endless                       ? std::numeric_limits<Float>::infinity()
-               : d2 > 0 && covers_itself(d2) ? diameter<Float>(d2, spacing)
-                                             : 0;
+      out[x] = endless                 ? std::numeric_limits<Float>::infinity()
+               : d2 > 0 && d2 <= least ? diameter<Float>(d2, spacing)
+                                       : 0;
     }
   });
   if (endless) return;
@@ -75,7 +55,7 @@ class Invasion {
   std::vector<T> run(const std::uint8_t* inlets) {
     const std::int64_t stride[3] = {extent_[1] * extent_[2], extent_[2], 1};
     for (std::size_t i = 0; i < reached_.size(); ++i)
-      if (inlets[i]) enter(i, no_site<T>());
+      if (inlets[i]) enter(i, kNoSite<T>);
     std::size_t visited = 0;
     while (!narrower_.empty()) {
       level_ = narrower_.top().first;

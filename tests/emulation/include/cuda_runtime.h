@@ -238,6 +238,14 @@ T atomicMin(T* at, V value) {
   return before;
 }
 
+template <class T, class V>
+T atomicMax(T* at, V value) {
+  T before = *at;
+  while (before < static_cast<T>(value) && !std::atomic_ref(*at).compare_exchange_weak(before, static_cast<T>(value))) {
+  }
+  return before;
+}
+
 // ---- with other threads ----
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/axis_cases.h"
 #include "cases.h"
 #include "oracle.h"
 #include "run.h"
@@ -14,41 +15,13 @@
 namespace fathom::test {
 namespace {
 
-struct Problem {
-  Array mask, inlets;
-  apps::LocalThicknessOptions options;
-};
+using Problem = ThicknessProblem;
 
 Array run_thickness(const Problem& p, DType dtype = DType::float64) {
   Array out(dtype, p.mask.shape());
   poison(out);
   apps::local_thickness(p.mask.view(), p.options, out.view());
   return out;
-}
-
-/// Up to 3 axes of a few elements, some wide enough for several words of bits.
-Problem random_problem(std::uint64_t seed) {
-  Random random(seed);
-  Shape shape;
-  const auto axes = 1 + below(random, 3);
-  const std::int64_t most[] = {90, 20, 8};
-  for (std::int64_t k = 0; k < axes; ++k) shape.push_back(1 + below(random, most[axes - 1]));
-  if (chance(random, .2))
-    shape[static_cast<int>(below(random, std::min<std::int64_t>(axes, 2)))] = 1 + below(random, 70);
-  const auto structure = static_cast<Structure>(below(random, kStructures));
-  const DType dtype = pick<DType>(random, {DType::uint8, DType::boolean, DType::float32, DType::int64});
-  Problem p{.mask = mask_array(make_sites(structure, shape, random), shape, dtype)};
-  if (chance(random, .3)) p.mask = mask_array(scatter(shape, .02, random), shape, dtype);
-  if (chance(random, .4))
-    for (std::int64_t k = 0; k < axes; ++k) p.options.spacing.push_back(pick<double>(random, {1, .5, .7, 2, 1.3}));
-  if (chance(random, .2)) p.options.spacing = {.7};
-  p.options.execution.threads = static_cast<int>(1 + below(random, 3));
-  p.options.execution.instruction_set = pick(random, instruction_sets());
-  if (chance(random, .3)) {
-    p.inlets = mask_array(scatter(shape, .1, random), shape, DType::uint8, false);
-    p.options.inlets = p.inlets.view();
-  }
-  return p;
 }
 
 /// Distances between elements, squared: in steps where spacings are equal.
@@ -134,7 +107,7 @@ TEST(LocalThickness, IsWhatTheDefinitionSays) {
   const int cases = scaled(3000);
   for (int k = 0; k < cases; ++k) {
     const std::uint64_t seed = seed_to_replay().value_or(static_cast<std::uint64_t>(k));
-    const Problem p = random_problem(seed);
+    const Problem p = thickness_problem(seed);
     const std::vector<double> expected = by_definition(p);
     const Array out = run_thickness(p);
     const bool isotropic = Lengths(p).isotropic();
@@ -152,7 +125,7 @@ TEST(LocalThickness, IsWhatTheDefinitionSays) {
 TEST(LocalThickness, IsTheSameOnThreadsInStridesAndInFloat) {
   const int cases = scaled(200);
   for (int k = 0; k < cases; ++k) {
-    Problem p = random_problem(static_cast<std::uint64_t>(100000 + k));
+    Problem p = thickness_problem(static_cast<std::uint64_t>(100000 + k));
     p.options.execution.threads = 1;
     p.options.execution.instruction_set = InstructionSet::baseline;
     const Array alone = run_thickness(p), narrow = run_thickness(p, DType::float32);
@@ -241,14 +214,15 @@ TEST(LocalThickness, RefusesWhatItCannotDo) {
   options.batch_axes = 0;
   options.inlets = wrong.view();
   EXPECT_EQ(refused(out.view()), "the inlets have the shape 4 × 5; they must have 4 × 4, as the input");
+  options.inlets = mask.view();
+  options.execution.backend = Backend::cuda;
+  EXPECT_EQ(refused(out.view()), "porosimetry has no CUDA backend; use auto or cpu");
+  options.execution.backend = Backend::automatic;
   options.inlets = {};
   options.execution.scratch_limit = 100;
   const std::string needed = std::to_string(apps::scratch_bytes(mask.view(), {}, out.view()));
   EXPECT_EQ(refused(out.view()),
             "the scratch limit of 100 bytes is too small; what works here is " + needed + " bytes");
-  options.execution.scratch_limit.reset();
-  options.execution.backend = Backend::cuda;
-  EXPECT_EQ(refused(out.view()), "local thickness has no CUDA backend; use auto or cpu");
 }
 
 TEST(LocalThickness, StopsAndReports) {

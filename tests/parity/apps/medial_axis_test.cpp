@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/axis_cases.h"
 #include "cases.h"
 #include "oracle.h"
 #include "run.h"
@@ -17,11 +18,7 @@ namespace {
 using apps::Pruning;
 using apps::Ties;
 using Point = std::array<double, 3>;
-
-struct Problem {
-  Array mask;
-  apps::MedialAxisOptions options;
-};
+using Problem = AxisProblem;
 
 struct Axis {
   explicit Axis(const Shape& shape, DType index = DType::int64)
@@ -36,27 +33,6 @@ Axis run_axis(const Problem& p, DType index = DType::int64) {
   Axis result(p.mask.shape(), index);
   apps::medial_axis(p.mask.view(), p.options, result.views());
   return result;
-}
-
-Problem random_problem(std::uint64_t seed) {
-  Random random(seed);
-  Shape shape;
-  const auto axes = 1 + below(random, 3);
-  const std::int64_t most[] = {90, 24, 9};
-  for (std::int64_t k = 0; k < axes; ++k) shape.push_back(1 + below(random, most[axes - 1]));
-  const auto structure = static_cast<Structure>(below(random, kStructures));
-  const DType dtype = pick<DType>(random, {DType::uint8, DType::boolean, DType::float32, DType::int64});
-  Problem p{.mask = mask_array(make_sites(structure, shape, random), shape, dtype)};
-  if (chance(random, .3)) p.mask = mask_array(scatter(shape, .03, random), shape, dtype);
-  if (chance(random, .3))
-    for (std::int64_t k = 0; k < axes; ++k) p.options.spacing.push_back(pick<double>(random, {1, .5, .7, 2, 1.3}));
-  if (chance(random, .2)) p.options.spacing = {.5};
-  p.options.pruning = pick<Pruning>(random, {Pruning::constant, Pruning::linear, Pruning::square_root});
-  p.options.gamma = pick<double>(random, {0, 1, .3, 1.7, 3});
-  p.options.ties = chance(random, .5) ? Ties::both : Ties::thin;
-  p.options.execution.threads = static_cast<int>(1 + below(random, 3));
-  p.options.execution.instruction_set = pick(random, instruction_sets());
-  return p;
 }
 
 /// Whether the definition takes m and n; where rounding decides, it is not sure.
@@ -125,7 +101,7 @@ TEST(MedialAxis, IsWhatTheDefinitionSays) {
   const int cases = scaled(4000);
   for (int k = 0; k < cases; ++k) {
     const std::uint64_t seed = seed_to_replay().value_or(static_cast<std::uint64_t>(k));
-    const Problem p = random_problem(seed);
+    const Problem p = axis_problem(seed);
     const Axis got = run_axis(p);
     const Definition definition(p);
     const Shape& shape = p.mask.shape();
@@ -163,7 +139,7 @@ TEST(MedialAxis, IsWhatTheDefinitionSays) {
 
 TEST(MedialAxis, TellsDistancesAndSitesAsTheTransformDoes) {
   for (int k = 0; k < scaled(100); ++k) {
-    const Problem p = random_problem(static_cast<std::uint64_t>(20000 + k));
+    const Problem p = axis_problem(static_cast<std::uint64_t>(20000 + k));
     const Axis got = run_axis(p);
     Axis plain(p.mask.shape());
     grid::DistanceOptions options;
@@ -179,7 +155,7 @@ TEST(MedialAxis, TellsDistancesAndSitesAsTheTransformDoes) {
 
 TEST(MedialAxis, IsTheSameFromNearestSitesOnThreadsAndInAnyTypes) {
   for (int k = 0; k < scaled(400); ++k) {
-    Problem p = random_problem(static_cast<std::uint64_t>(30000 + k));
+    Problem p = axis_problem(static_cast<std::uint64_t>(30000 + k));
     p.options.execution.threads = 1;
     p.options.execution.instruction_set = InstructionSet::baseline;
     Axis alone = run_axis(p);
@@ -220,7 +196,7 @@ TEST(MedialAxis, OfABarIsItsMiddle) {
 TEST(MedialAxis, IsThePatternOfItsSpacing) {
   // In a spacing of 3, with γ in its units, all is as in a spacing of 1.
   for (int k = 0; k < scaled(200); ++k) {
-    Problem p = random_problem(static_cast<std::uint64_t>(40000 + k));
+    Problem p = axis_problem(static_cast<std::uint64_t>(40000 + k));
     p.options.spacing = {};
     p.options.gamma = 2;
     const Axis unit = run_axis(p);
@@ -246,7 +222,7 @@ std::vector<bool> balls(const Array& axis, const Array& nearest, const Definitio
 
 TEST(AxisBalls, CoverWhatTheDefinitionSays) {
   for (int k = 0; k < scaled(600); ++k) {
-    const Problem p = random_problem(static_cast<std::uint64_t>(50000 + k));
+    const Problem p = axis_problem(static_cast<std::uint64_t>(50000 + k));
     const Axis axis = run_axis(p);
     Array out(DType::boolean, p.mask.shape());
     apps::AxisBallsOptions options;
@@ -325,8 +301,6 @@ TEST(MedialAxis, RefusesWhatItCannotDo) {
   options.gamma = -1;
   EXPECT_EQ(refused({mask.view(), {}, {}, {}}), "gamma is -1.000000; give a finite number of at least 0");
   options.gamma = 0;
-  options.execution.backend = Backend::cuda;
-  EXPECT_EQ(refused({mask.view(), {}, {}, {}}), "the medial axis has no CUDA backend; use auto or cpu");
   EXPECT_EQ(refusal([&] {
               apps::medial_axis_of_nearest(mask.view(), {}, {mask.view(), {}, {}, {}});
             }),
