@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "algorithm.h"
 #include "chart/chart.h"
 #include "clock.h"
 #include "exit_code.h"
@@ -55,19 +56,28 @@ std::vector<Array> make_arrays(const Plan& plan) {
   return arrays;
 }
 
-/// @param range  of the field, where elements are left out of it
+/// Also what only the work can tell: the field's range, where elements are left out of it, and an algorithm's report.
 grid::DistanceReport compute(const Plan& plan, const AnyConstView& input, std::vector<Array>& arrays,
-                             Progress& progress, std::optional<ValueRange>& range) {
+                             Progress& progress, DistanceOutcome& outcome) {
   progress.begin("computing");
   grid::DistanceOptions options = plan.options;
   options.execution.progress = progress.callback();
   grid::DistanceOutputs outputs;
   for (std::size_t k = 0; k < arrays.size(); ++k) view_in(outputs, plan.outputs[k].kind) = arrays[k].view();
+  if (plan.algorithm) {
+    published::DistanceOptions published = *plan.algorithm;
+    published.execution.progress = progress.callback();
+    outcome.algorithm = published::distance_transform(input, published, {outputs.distance, outputs.nearest});
+    return {.backend = outcome.algorithm->backend,
+            .threads = outcome.algorithm->threads,
+            .scratch_bytes = outcome.algorithm->scratch_bytes,
+            .device = outcome.algorithm->device};
+  }
   if (plan.no_data.empty()) return grid::distance_transform(input, options, outputs);
   const Array gaps = grid::mark_sites(input, gaps_of(plan));
   const grid::DistanceReport report = transform_with_gaps(input, gaps, options, outputs);
   if (!plan.meaning.no_data.empty() && plan.field() != nullptr)
-    range = fill_gaps(gaps, options, plan.no_data, arrays[plan.field_index()]);
+    outcome.range = fill_gaps(gaps, options, plan.no_data, arrays[plan.field_index()]);
   return report;
 }
 
@@ -187,7 +197,7 @@ void transform_file(const DistanceArguments& arguments) {
 
   const auto compute_start = Clock::now();
   std::vector<Array> arrays = make_arrays(plan);
-  outcome.report = compute(plan, input.view, arrays, progress, outcome.range);
+  outcome.report = compute(plan, input.view, arrays, progress, outcome);
   outcome.seconds.compute = seconds_since(compute_start);
   describe_result(plan, input.view, arrays, outcome);
 
@@ -246,6 +256,15 @@ Work declare_distance(CLI::App* verb) {
   verb->add_option("--coordinates", a.coordinates, "NPY file for its coordinates, shape [rank, shape...]");
   verb->add_option("--max-distance", a.max_distance, "Farther elements get inf, and index -1");
   verb->add_option("--region", a.region, "Part of the result, such as 0:100,20: (begin:end per axis)");
+  verb->add_option("--algorithm", a.algorithm,
+                   "By an algorithm as it was published, to compare: pba, proximate, jfa, skw or brute, with parameters as "
+                   "in pba:m1=16,m2=16,m3=4; list says what they are")
+      ->trigger_on_parse()
+      ->each([](const std::string& name) {
+        if (name != "list") return;
+        print_text(algorithm_list());
+        throw CLI::Success();
+      });
   verb->add_option("--preview", a.preview, "Chart of the field, as PNG");
   verb->add_option("--title", a.title, "Title of the chart");
   verb->add_option("--units", a.units, "Name of the unit of length in the chart");

@@ -33,6 +33,7 @@ struct DistanceArguments {
   std::string memory;
   std::string no_data;
   std::string jobs = "1";
+  std::string algorithm;
   bool use_input_nodata = false;
   bool compress = false;
   bool signed_distance = false;

@@ -19,8 +19,13 @@ grid::DistanceOutputs unmade_outputs(const Plan& plan) {
   return outputs;
 }
 
+published::DistanceOutputs views_of(const grid::DistanceOutputs& outputs) {
+  return {outputs.distance, outputs.nearest};
+}
+
 std::size_t least_scratch(const Plan& plan) {
   const AnyConstView unread(nullptr, plan.input.info.dtype, plan.input.shape());
+  if (plan.algorithm) return published::scratch_bytes(unread, *plan.algorithm, views_of(unmade_outputs(plan)));
   return grid::least_scratch_bytes(unread, plan.options, unmade_outputs(plan));
 }
 
@@ -56,7 +61,9 @@ std::optional<std::size_t> free_memory() {
 
 Needs needs_of(const Plan& plan) {
   const AnyConstView unread(nullptr, plan.input.info.dtype, plan.input.shape());
-  return {array_bytes(plan), grid::scratch_bytes(unread, plan.options, unmade_outputs(plan)), least_scratch(plan)};
+  const std::size_t least = least_scratch(plan);
+  if (plan.algorithm) return {array_bytes(plan), least, least};
+  return {array_bytes(plan), grid::scratch_bytes(unread, plan.options, unmade_outputs(plan)), least};
 }
 
 std::string memory_text(std::size_t bytes) {
@@ -85,7 +92,9 @@ std::size_t scratch_beside(std::size_t arrays, std::size_t least_scratch, std::o
 
 void fit_into_memory(Plan& plan, std::optional<std::size_t> budget) {
   plan.options.execution.scratch_limit =
-      scratch_beside(array_bytes(plan), least_scratch(plan), budget, "--region computes a part, and ");
+      scratch_beside(array_bytes(plan), least_scratch(plan), budget,
+                     plan.algorithm ? "the library's own takes less, and " : "--region computes a part, and ");
+  if (plan.algorithm) plan.algorithm->execution = plan.options.execution;
 }
 
 }  // namespace fathom::cli

@@ -244,7 +244,8 @@ Work declare_mesh(CLI::App* verb) {
                    "What the mesh's numbers are in, such as mm, for files and the picture (default: the file's)");
   verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
-  verb->add_option("--memory", a.memory, "Most memory for mesh, tree and outputs, such as 4GiB");
+  verb->add_option("--memory", a.memory,
+                   "Most memory for mesh, tree and outputs, on the host and a device each, such as 4GiB");
   verb->add_flag("--plan", a.plan, "Say where the lattice would lie, what would be written, and the memory it takes");
   verb->add_flag("--json", a.json, "Print one line of JSON about the work");
   return [arguments] { return run_mesh(*arguments); };

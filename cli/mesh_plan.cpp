@@ -349,17 +349,19 @@ void check_memory(const MeshPlan& plan) {
       memory_text(limit), parts, memory_text(needs.total())));
 }
 
-/// `auto`: a device, if there is one that holds the work, and the work takes the processor longer than a device takes
-/// to start, which is half a second.
+/// `auto`: a device, if there is one that holds the mesh, and the work takes the processor longer than a device takes
+/// to start, which is half a second. Fields and bands go there in pieces.
 /// @param points  that are asked for
 void choose_backend(MeshPlan& plan, const io::Mesh& mesh, std::int64_t points) {
   constexpr std::int64_t kOfThread = 1 << 19;  // points or triangles, in that time
   Backend& backend = plan.set.execution.backend;
-  if (backend != Backend::automatic) return;
-  const int asked = plan.set.execution.threads, threads = asked > 0 ? asked : available_threads();
-  const bool serves = std::max(points, mesh.triangles.shape()[0]) >= kOfThread * threads && device_count() > 0 &&
-                      plan.needs.total() < describe_device(current_device()).memory_bytes / 2;
-  backend = serves ? Backend::cuda : Backend::cpu;
+  if (backend == Backend::automatic) {
+    const int asked = plan.set.execution.threads, threads = asked > 0 ? asked : available_threads();
+    const bool serves = std::max(points, mesh.triangles.shape()[0]) >= kOfThread * threads && device_count() > 0 &&
+                        plan.needs.set < describe_device(current_device()).memory_bytes / 2;
+    backend = serves ? Backend::cuda : Backend::cpu;
+  }
+  if (backend == Backend::cuda) plan.set.device_memory = plan.memory;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"--ack", "DESCRIPTOR"},
+    {"--algorithm", "NAME", "pba proximate jfa skw brute list"},
     {"--antialias", "COUNT"},
     {"--approx", "NUMBER"},
     {"--axes", "LETTERS"},

@@ -4,11 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string_view>
+#include <utility>
 
+#include "algorithm.h"
 #include "memory.h"
 #include "no_data.h"
 #include "options.h"
@@ -94,6 +98,30 @@ void check_arguments(const DistanceArguments& arguments) {
   if (arguments.squared && arguments.metric != "euclidean")
     throw InvalidArgument(fmt::format("--squared belongs to the Euclidean metric; leave it out for {} distances",
                                       arguments.metric));
+}
+
+/// The published algorithms know sites and steps, and nothing else.
+void plan_algorithm(const DistanceArguments& arguments, Plan& plan) {
+  if (arguments.algorithm.empty()) return;
+  plan.algorithm = parse_algorithm(arguments.algorithm);
+  plan.algorithm->sites = plan.options.sites;
+  const std::string_view name = name_of(plan.algorithm->algorithm);
+  const auto is_open = [](grid::Border border) { return border == grid::Border::open; };
+  const std::pair<const char*, bool> refused[] = {
+      {"--squared", arguments.squared},
+      {"--signed", arguments.signed_distance},
+      {"--metric", plan.options.metric != grid::Metric::euclidean},
+      {"--border", !std::all_of(plan.options.border.begin(), plan.options.border.end(), is_open)},
+      {"--max-distance", std::isfinite(plan.options.max_distance)},
+      {"--region", !arguments.region.empty()},
+      {"--coordinates", !arguments.coordinates.empty()},
+      {"--no-data", !plan.no_data.empty()},
+      {"batches", plan.input.batch_axes > 0}};
+  for (const auto& [option, is_given] : refused)
+    if (is_given) throw InvalidArgument(fmt::format("--algorithm {} has no {}; leave one of them out", name, option));
+  if (!has_unit_spacing(plan.options))
+    throw InvalidArgument(fmt::format("--algorithm {} counts in elements, but their size is {}; give --spacing 1", name,
+                                      fmt::join(plan.options.spacing, " × ")));
 }
 
 /// Between elements of unequal sides there is no one half of a step.
@@ -243,6 +271,7 @@ void warn_of(const Plan& plan) {
 void check_options(const DistanceArguments& arguments) {
   check_arguments(arguments);
   options_of(arguments);
+  if (!arguments.algorithm.empty()) parse_algorithm(arguments.algorithm);
   write_options(arguments);
 }
 
@@ -272,6 +301,7 @@ Plan make_plan(const DistanceArguments& arguments) {
   if (!arguments.region.empty()) plan.options.region = parse_region(arguments.region, space);
   plan.meaning = meaning_of_outputs(arguments.spacing, plan);
   plan_no_data(arguments, plan);
+  plan_algorithm(arguments, plan);
   plan_field(arguments, plan);
   plan_nearest(arguments, plan);
   plan_coordinates(arguments, plan);

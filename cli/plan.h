@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "distance.h"
 #include "fathom/grid/distance.h"
 #include "fathom/io/image.h"
+#include "fathom/published/distance.h"
 #include "input.h"
 
 namespace fathom::cli {
@@ -36,6 +38,7 @@ std::string_view name_of(PlannedOutput::Kind kind);
 struct Plan {
   Input input;
   grid::DistanceOptions options;  ///< spacing filled in from the header; scratch limited to what the budget leaves
+  std::optional<published::DistanceOptions> algorithm;  ///< in place of the library's own
   std::string no_data;            ///< the value of elements that hold none; empty: all do
   io::Meaning meaning;            ///< of the outputs, in the file's order of axes
   io::WriteOptions field_format;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "algorithm.h"
 #include "fathom/io/stream.h"
 #include "json.h"
 #include "memory.h"
@@ -154,6 +155,7 @@ void print_json(const Plan& plan, const DistanceOutcome& outcome) {
                  {"write", outcome.seconds.write},
                  {"total", outcome.seconds.total}}}};
   add_execution(outcome.report, json);
+  if (outcome.algorithm) json["algorithm"] = algorithm_json(*plan.algorithm, *outcome.algorithm);
   print_line(json);
 }
 
@@ -165,6 +167,7 @@ std::string to_text(const Plan& plan, const DistanceOutcome& outcome) {
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
     if (!plan.outputs[k].path.empty()) text += line_of(plan.outputs[k], outcome.written[k], outcome);
   if (!plan.preview.empty()) text += fmt::format("{}: chart\n", plan.preview);
+  if (outcome.algorithm) text += algorithm_text(*plan.algorithm, *outcome.algorithm);
   return text + unreached_text(plan, outcome);
 }
 

@@ -44,6 +44,7 @@ struct DistanceOutcome {
   std::optional<ValueRange> range;          ///< of the field, if there is one
   std::vector<io::WriteReport> written;     ///< per planned output
   grid::DistanceReport report;
+  std::optional<published::DistanceReport> algorithm;  ///< with --algorithm, in place of `report`
   Seconds seconds;
 };
 

@@ -10,7 +10,7 @@ import importlib as _importlib
 import typing as _typing
 
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
-from . import morphology
+from . import morphology, published
 from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._core import VERSION as __version__
@@ -72,6 +72,7 @@ __all__ = [
     "nearest_site",
     "offset_surface",
     "porosimetry",
+    "published",
     "read",
     "release_device_memory",
     "release_threads",

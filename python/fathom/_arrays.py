@@ -38,6 +38,16 @@ class Input(Protocol):
     def dtype(self) -> DType:
         """Its element type, in NumPy's words."""
 
+    @property
+    def memory(self) -> Any:
+        """What the compiled part takes."""
+
+    def beside(self, x: Any, name: str) -> Input:
+        """Another input, which must lie where this one does."""
+
+    def copied(self, dtype: DType) -> Output:
+        """A new array with the same numbers."""
+
     def within(self, leading: int, ranges: Sequence[tuple[int, int]]) -> Input:
         """The same elements; results are of a part of each image. `leading`: axes that count images."""
 
@@ -73,9 +83,6 @@ class Input(Protocol):
         listener: Listener,
     ) -> None:
         """Fills the outputs that are given."""
-
-    def beside(self, x: Any, name: str) -> Any:
-        """The elements of another array that an operation reads, which must lie where this one does."""
 
     def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
         """Calls an operation of the compiled part, or its twin for arrays on a device."""

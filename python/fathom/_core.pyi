@@ -81,6 +81,20 @@ def instruction_sets() -> list[str]: ...
 def available_threads() -> int: ...
 def release_threads() -> None: ...
 def release_device_memory() -> None: ...
+def published_distance(
+    x: npt.NDArray[Any],
+    rank: int,
+    options: Options,
+    distance: npt.NDArray[Any],
+    nearest: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    algorithm: str,
+    m: tuple[int, int, int],
+    slice: int | None,
+    access: str,
+    more_rounds: int,
+    measure_error: bool,
+) -> dict[str, Any]: ...
 def gather(
     values: npt.NDArray[Any],
     element_size: int,
@@ -321,14 +335,15 @@ class SelfIntersections:
     count: int
     pairs: npt.NDArray[Any]
 
+MeshChoices = tuple[int, int, int, int | None]
+"""Sign, rule and backend of a mesh, and most bytes of a device."""
+
 class TriangleSet:
     def __init__(
         self,
         vertices: npt.NDArray[Any],
         faces: npt.NDArray[Any],
-        sign: int,
-        rule: int,
-        backend: int,
+        choices: MeshChoices,
         threads: int,
         progress: Callable[[float], object] | None,
         /,
@@ -531,6 +546,56 @@ def morphology_on_device(
     stream: int,
     /,
 ) -> None: ...
+def sdf_on_device(
+    coverage: DeviceArray,
+    rank: int,
+    common: Common,
+    range: float,
+    pad: float,
+    invert: bool,
+    texture: DeviceArray,
+    stream: int,
+    /,
+) -> None: ...
+def voronoi_on_device(
+    sites: DeviceArray,
+    rank: int,
+    common: Common,
+    weights: DeviceArray | None,
+    moments: bool,
+    boundaries: bool,
+    regions: DeviceArray,
+    stream: int,
+    /,
+) -> tuple[Any, ...]: ...
+def lloyd_on_device(
+    weights: DeviceArray,
+    rank: int,
+    common: Common,
+    sites: DeviceArray,
+    iterations: int,
+    on_elements: bool,
+    supersample: int,
+    tolerance: float,
+    seed: int,
+    energies: bool,
+    stream: int,
+    /,
+) -> tuple[npt.NDArray[Any], int, bool]: ...
+def stipple_on_device(
+    image: DeviceArray,
+    rank: int,
+    common: Common,
+    dots: int,
+    seed: int,
+    iterations: int,
+    tolerance: float,
+    gamma: float,
+    invert: bool,
+    supersample: int,
+    stream: int,
+    /,
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
 def transform_on_device(
     x: DeviceArray,
     rank: int,
@@ -570,8 +635,7 @@ def move_on_device(sites: DynamicSet, ids: npt.NDArray[Any], points: DeviceArray
 def triangle_set_on_device(
     vertices: npt.NDArray[Any],
     faces: npt.NDArray[Any],
-    sign: int,
-    rule: int,
+    choices: MeshChoices,
     device: int,
     threads: int,
     progress: Callable[[float], object] | None,

@@ -131,6 +131,7 @@ def sdf(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """Texture of signed distance from an image, for shaders that draw sharp outlines at any size.
@@ -153,8 +154,12 @@ def sdf(
         uint8 (default), uint16, float32 or float64.
     out : array, optional
         Where to put the texture; its shape is the size.
-    backend, threads, progress
+    backend : {None, "auto", "cpu", "cuda"}
+        Where to compute; None and "auto": where `coverage` lies.
+    threads, progress
         As for :func:`costmap`.
+    stream : optional
+        As for :func:`distance_transform`, for arrays on a CUDA device. The call waits for the image, not for the texture.
 
     Returns
     -------
@@ -164,7 +169,7 @@ def sdf(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`distance_transform`.
 
     Notes
@@ -185,7 +190,7 @@ def sdf(
     >>> fathom.sdf(half, (18, 8), dtype=np.uint8).shape
     (18, 8)
     """
-    images = Images(coverage, "coverage", None, None, backend, threads, progress)
+    images = Images(coverage, "coverage", None, None, backend, threads, progress, on_device=True, stream=stream)
     shape = images.given.shape
     if len(shape) != 2:
         raise ValueError(f"coverage has the shape {shape}; a texture is made of one image of height and width")

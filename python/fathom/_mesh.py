@@ -41,6 +41,7 @@ def mesh_distance(
     gradient: bool = False,
     inside: bool = False,
     backend: str | None = None,
+    device_memory: int | None = None,
     compact: bool = False,
     threads: int | None = None,
     stream: Any = None,
@@ -52,7 +53,7 @@ def mesh_distance(
 
     Parameters
     ----------
-    vertices, faces, sign, rule, backend
+    vertices, faces, sign, rule, backend, device_memory
         As for :class:`fathom.TriangleSet`.
     resolution : int, optional
         Points along the longest side of the mesh's box, whose low corner is one of them. This or `spacing`.
@@ -120,7 +121,16 @@ def mesh_distance(
     >>> len(fathom.mesh_distance(vertices, faces, spacing=0.5, sign="pseudonormal", band=1))
     354
     """
-    mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, backend=backend, threads=threads, stream=stream)
+    mesh = TriangleSet(
+        vertices,
+        faces,
+        sign=sign,
+        rule=rule,
+        backend=backend,
+        device_memory=device_memory,
+        threads=threads,
+        stream=stream,
+    )
     lattice = LatticeOptions(resolution=resolution, spacing=spacing, origin=origin, shape=shape, margin=margin)
     usual: dict[str, Any] = {
         "dtype": dtype, "triangle": triangle, "closest": closest, "threads": threads, "stream": stream,

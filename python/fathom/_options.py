@@ -218,6 +218,15 @@ def byte_count(memory: Memory) -> int | None:
     return index(memory)
 
 
+def device_bytes(device_memory: int | None) -> int | None:
+    if device_memory is None:
+        return None
+    count = index(device_memory)
+    if not 0 <= count < 2**63:
+        raise ValueError(f"device_memory is {count}; it must be 0 or more bytes, which 64 bits with a sign hold")
+    return count
+
+
 Settings = tuple[Sites, Spacing, str, Border, Union[float, None], Union[str, None], Union[int, None], bool, str]
 """What the library shall do, as the caller said it: sites, spacing, metric, border, max_distance, backend, threads,
 signed, surface; distance_transform() documents each."""

@@ -14,7 +14,7 @@ from . import _core, _rebuilding
 from ._arrays import Input, take, take_values
 from ._dtypes import FLOATS, INDICES, Shape, named
 from ._given import as_numpy
-from ._options import backend_number, choose, thread_count
+from ._options import backend_number, choose, device_bytes, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
 
@@ -431,7 +431,7 @@ def set_choices(
         _whole(every, "every"),
         periods,
         backend_number(backend),
-        None if device_memory is None else _byte_count(device_memory, "device_memory"),
+        device_bytes(device_memory),
         () if devices is None else tuple(_whole(device, "devices", 32) for device in devices),
     )
 
@@ -454,13 +454,6 @@ def _angles(angles: Any, shape: Shape, stream: Any) -> Input:
 def _take_beside(x: Any, name: str, stream: Any) -> Input:
     """An array that may lie on the host where the queries do not."""
     return take_values(x, name, stream if lies_on_cuda(x, name) else None)
-
-
-def _byte_count(value: int, name: str) -> int:
-    count = _whole(value, name)
-    if count < 0:
-        raise ValueError(f"{name} is {count}; give a number of bytes")
-    return count
 
 
 def _whole(value: int, name: str, bits: int = 64) -> int:

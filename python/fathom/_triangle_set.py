@@ -18,7 +18,7 @@ from ._cuda import CudaInput
 from ._device_band import DeviceBand
 from ._dtypes import FLOATS, INDICES, DType, Shape, named
 from ._field import OUTPUTS, Field, Nearest, Topology, Triple
-from ._options import backend_number, choose, numbers, thread_count
+from ._options import backend_number, choose, device_bytes, numbers, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
 from ._warning import warn
@@ -71,6 +71,9 @@ class TriangleSet:
         those above 0, of surfaces whose triangles run counter-clockwise seen from outside.
     backend : {"auto", "cpu", "cuda"}, optional
         Where the set lives: where the vertices are, or, with "cuda", vertices of the host on the current CUDA device.
+    device_memory : int, optional
+        Most bytes of the device's memory that the set keeps and a call takes, together, without results that stay there.
+        Points and fields of the host go in pieces where they need more, bands in slabs.
     threads : int, optional
         Most threads to use while building; all processors if not given.
     stream : optional
@@ -122,6 +125,7 @@ class TriangleSet:
         sign: str = "auto",
         rule: str = "nonzero",
         backend: str | None = None,
+        device_memory: int | None = None,
         threads: int | None = None,
         stream: Any = None,
         progress: Progress = None,
@@ -129,7 +133,8 @@ class TriangleSet:
         given = _coordinates(vertices, "vertices", stream)
         if len(given.shape) != 2:
             raise ValueError(f"vertices has the shape {given.shape}; it must have (v, 3)")
-        choices = choose(_core.SIGNS, sign, "sign"), choose(_core.RULES, rule, "rule"), backend_number(backend)
+        numbers_of = choose(_core.SIGNS, sign, "sign"), choose(_core.RULES, rule, "rule"), backend_number(backend)
+        choices = *numbers_of, device_bytes(device_memory)
         if not isinstance(given, CudaInput) and lies_on_cuda(faces, "faces"):
             raise ValueError("faces lies on a CUDA device, but vertices on the host; give both in one place")
         triangles = _faces(faces, stream)
@@ -138,7 +143,7 @@ class TriangleSet:
         _warn_of_sign(sign, rule, self.topology)
 
     def _build(
-        self, vertices: Array, faces: Array, like: AnyInput, choices: tuple[int, int, int], threads: int, told: Any
+        self, vertices: Array, faces: Array, like: AnyInput, choices: _core.MeshChoices, threads: int, told: Any
     ) -> None:
         vertices.flags.writeable = faces.flags.writeable = False
         self._vertices, self._faces, self._like, self._choices = vertices, faces, like, choices
@@ -550,7 +555,7 @@ def _positive(value: Any, name: str) -> float:
     return number
 
 
-def _rebuilt(kind: Any, vertices: Array, faces: Array, like: AnyInput, choices: tuple[int, int, int]) -> Any:
+def _rebuilt(kind: Any, vertices: Array, faces: Array, like: AnyInput, choices: _core.MeshChoices) -> Any:
     made = kind.__new__(kind)
     made._build(vertices, faces, like, choices, 0, None)
     return made

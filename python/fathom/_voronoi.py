@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._dtypes import INDICES, Kind
-from ._images import Images, on_host
+from ._images import Images
 from ._options import Spacing
 from ._progress import Progress
 
@@ -58,6 +58,7 @@ def voronoi(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Voronoi:
     """Voronoi regions of sites on a grid: what each holds, and which touch.
@@ -65,20 +66,22 @@ def voronoi(
     Parameters
     ----------
     sites : array, shape (…) of 1 to 3 axes
-        Nonzero elements are sites. Any kind of array on the host that :func:`distance_transform` takes.
+        Nonzero elements are sites. Any kind of array that :func:`distance_transform` takes.
     weights : array, shape of `sites`, optional
-        Weight of each element; 1 if not given. Integers from 0 to 65535 are taken as they are; of floats, finite and
-        not negative, the largest is counted as 65535 and the others in proportion, rounded.
+        Weight of each element, where `sites` lies; 1 if not given. Integers from 0 to 65535 are taken as they are; of
+        floats, finite and not negative, the largest is counted as 65535 and the others in proportion, rounded.
     spacing : float or sequence of float, optional
         Decides which site is nearest, and how long boundaries are; 1 if not given.
     covariances, neighbours : bool
         What else to find.
     out : array of int32 or int64, optional
         Where to put `regions`.
-    backend : {None, "auto", "cpu"}
-        Where to compute.
+    backend : {None, "auto", "cpu", "cuda"}
+        Where to compute; None and "auto": where `sites` lies.
     threads : int, optional
         Most threads to use; all processors if not given. Results do not depend on it.
+    stream : optional
+        As for :func:`distance_transform`, for arrays on a CUDA device. The call waits for the tables.
     progress : bool or callable, optional
         As for :func:`distance_transform`.
 
@@ -90,7 +93,7 @@ def voronoi(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`distance_transform`; covariances of regions so large and heavy that their sums pass 64 bits.
 
     Notes
@@ -114,10 +117,10 @@ def voronoi(
     >>> fathom.voronoi(np.array([1, 0, 0, 0]), np.array([0, 1, 1, 2])).centroids
     array([[2.25]])
     """
-    images = Images(sites, "sites", None, spacing, backend, threads, progress)
+    images = Images(sites, "sites", None, spacing, backend, threads, progress, on_device=True, stream=stream)
     shape = images.given.shape
     regions = images.output(out, Kind("out", INDICES))
-    weighed = None if weights is None else on_host(weights, "weights").array
+    weighed = None if weights is None else images.given.beside(weights, "weights")
     if weighed is not None and weighed.shape != shape:
         raise ValueError(f"weights has the shape {weighed.shape}; it must have that of sites, {shape}")
     linear, areas, masses, firsts, seconds, scale, pairs, lengths = images.run(
@@ -170,6 +173,7 @@ def lloyd(
     return_energies: bool = False,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Any:
     """Lloyd's iteration: moves sites to the weighted centroids of their Voronoi regions, again and again.
@@ -179,7 +183,8 @@ def lloyd(
     weights : array of 1 to 3 axes
         Weight of each element, as for :func:`voronoi`; not all 0.
     sites : array, shape (n, ndim)
-        Positions in indices; whole numbers for `on_elements`. At most as many as elements that have a weight.
+        Positions in indices, where `weights` lies; whole numbers for `on_elements`. At most as many as elements that
+        have a weight.
     iterations : int
         How many at most; it ends when all sites are at rest.
     on_elements : bool
@@ -193,19 +198,20 @@ def lloyd(
         Of new positions for sites whose region has no weight, drawn by weight; `on_elements` they stay where they are.
     return_energies : bool
         Also give the energies.
-    backend, threads, progress
+    backend, threads, stream, progress
         As for :func:`voronoi`.
 
     Returns
     -------
     positions : array of float64, shape (n, ndim)
+        The same kind of array as `sites`.
     energies : array of float64
         With `return_energies`: the sum of weight times squared distance to the nearest site, before each iteration and
         after the last.
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`voronoi`.
 
     Notes
@@ -223,11 +229,11 @@ def lloyd(
     >>> positions.tolist(), bool((np.diff(energies) <= 0).all())
     ([[2.0], [7.0]], True)
     """
-    images = Images(weights, "weights", None, None, backend, threads, progress)
-    given = on_host(sites, "sites")
+    images = Images(weights, "weights", None, None, backend, threads, progress, on_device=True, stream=stream)
+    given = images.given.beside(sites, "sites")
     if len(given.shape) != 2:
         raise ValueError(f"sites has the shape {given.shape}; it must have (n, {len(images.space)})")
-    moved = np.array(given.array, np.float64, order="C")
+    moved = given.copied(np.dtype(np.float64))
     energies, _, _ = images.run(
         _core.lloyd,
         moved,
@@ -238,7 +244,8 @@ def lloyd(
         _whole(seed, "seed", 64),
         bool(return_energies),
     )
-    return (moved, energies) if return_energies else moved
+    positions = moved.finish()
+    return (positions, energies) if return_energies else positions
 
 
 def stipple(
@@ -253,6 +260,7 @@ def stipple(
     supersample: int | None = None,
     backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
 ) -> Stipples:
     """Dots that draw a picture: a weighted centroidal Voronoi diagram of its tone.
@@ -273,7 +281,7 @@ def stipple(
         Light dots for light tones: ink is tone ** gamma.
     supersample : int, optional
         Regions on a grid so many times as fine, 1 to 16; as the density of dots asks for if not given.
-    backend, threads, progress
+    backend, threads, stream, progress
         As for :func:`voronoi`.
 
     Returns
@@ -283,12 +291,12 @@ def stipple(
 
     Raises
     ------
-    TypeError, ValueError, KeyboardInterrupt
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`voronoi`; no ink at all; more dots than pixels with ink.
 
     Notes
     -----
-    The same bytes for a seed with any number of threads. Cost O(N) an iteration. Source: Secord 2002; dots have the area
+    The same bytes for a seed on every backend. Cost O(N) an iteration. Source: Secord 2002; dots have the area
     of their regions' ink instead of one size.
 
     Examples
@@ -302,7 +310,7 @@ def stipple(
     >>> round(np.pi * (radii**2).sum()), round((1 - tones).sum())
     (1200, 1200)
     """
-    images = Images(image, "image", None, None, backend, threads, progress)
+    images = Images(image, "image", None, None, backend, threads, progress, on_device=True, stream=stream)
     if supersample == 0:
         raise ValueError("supersample is 0; give 1 to 16, or None to have it chosen")
     return Stipples(

@@ -82,6 +82,9 @@ void add_morphology(nanobind::module_& m);
 void add_local_thickness(nanobind::module_& m);
 void add_medial_axis(nanobind::module_& m);
 
+/// The published algorithms.
+void add_published(nanobind::module_& m);
+
 /// Adds Common and the operations.
 void add_apps(nanobind::module_& m);
 

@@ -72,19 +72,34 @@ void costmap_on_device(const DeviceArray& x, int rank, const Common& common, con
 }
 #endif
 
-void sdf(nb::handle x, int rank, const Common& common, double range, double pad, bool invert, nb::handle texture,
-         nb::object progress) {
-  const HostArray arrays[] = {{x, read}};
-  const HostArray target(texture, write);
-  const Images images(arrays, rank);
+apps::SdfOptions options_of(const Common& common, double range, double pad, bool invert) {
   apps::SdfOptions options;
   options.range = range;
   options.pad = pad;
   options.invert = invert;
   options.execution = common.execution;
+  return options;
+}
+
+void sdf(nb::handle x, int rank, const Common& common, double range, double pad, bool invert, nb::handle texture,
+         nb::object progress) {
+  const HostArray arrays[] = {{x, read}};
+  const HostArray target(texture, write);
+  const Images images(arrays, rank);
+  apps::SdfOptions options = options_of(common, range, pad, invert);
   run_watched(std::move(progress), options.execution,
               [&] { apps::sdf(images[0], options, view_of<std::byte, MemorySpace::host>(target.raw())); });
 }
+
+#ifdef FATHOM_PYTHON_CUDA
+void sdf_on_device(const DeviceArray& x, int rank, const Common& common, double range, double pad, bool invert,
+                   const DeviceArray& texture, std::uintptr_t stream) {
+  const DeviceImages<1> images({x.raw()}, rank);
+  const apps::SdfOptions options = options_of(common, range, pad, invert);
+  const nb::gil_scoped_release unlocked;
+  apps::sdf(images[0], options, view_of<std::byte, MemorySpace::device>(texture.raw()), stream_at(stream));
+}
+#endif
 
 }  // namespace
 
@@ -96,6 +111,9 @@ void add_fields(nb::module_& m) {
         nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
 #endif
   m.def("sdf", &sdf, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+#ifdef FATHOM_PYTHON_CUDA
+  m.def("sdf_on_device", &sdf_on_device);
+#endif
 }
 
 }  // namespace fathom::python

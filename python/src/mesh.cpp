@@ -1,7 +1,6 @@
 #include "mesh.h"
 
 #include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -37,12 +36,14 @@ AnyView write_view(const HostArray& array) { return view_of<std::byte, kHost>(ar
 
 }  // namespace
 
-mesh::TriangleSet make_triangle_set(nb::handle vertices, nb::handle faces, int sign, int rule, int backend, int threads,
+mesh::TriangleSet make_triangle_set(nb::handle vertices, nb::handle faces, const MeshChoices& choices, int threads,
                                     nb::object progress) {
+  const auto& [sign, rule, backend, device_memory] = choices;
   const HostArray arrays[] = {{vertices, read}, {faces, read}};
   mesh::TriangleSetOptions options;
   options.sign = static_cast<mesh::Sign>(sign);
   options.rule = static_cast<mesh::WindingRule>(rule);
+  options.device_memory = device_memory;
   options.execution.backend = static_cast<Backend>(backend);
   options.execution.threads = threads;
   std::optional<mesh::TriangleSet> set;
@@ -273,8 +274,7 @@ void add_mesh(nb::module_& m) {
       .def_ro("spacing", &mesh::Lattice::spacing)
       .def_ro("shape", &mesh::Lattice::shape);
   nb::class_<mesh::TriangleSet>(m, "TriangleSet")
-      .def(nb::new_(&make_triangle_set), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-           nb::arg().none())
+      .def(nb::new_(&make_triangle_set), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("nearest", &nearest, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("field", &field, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())

@@ -2,17 +2,23 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <tuple>
 
 #include "arrays.h"
 #include "fathom/mesh/triangle_set.h"
 
 namespace fathom::python {
 
-/// @param sign, rule, backend  numbers of a mesh::Sign, a mesh::WindingRule and a Backend
-mesh::TriangleSet make_triangle_set(nanobind::handle vertices, nanobind::handle faces, int sign, int rule, int backend,
+/// Numbers of a mesh::Sign, a mesh::WindingRule and a Backend; most bytes of a device.
+using MeshChoices = std::tuple<int, int, int, std::optional<std::size_t>>;
+
+mesh::TriangleSet make_triangle_set(nanobind::handle vertices, nanobind::handle faces, const MeshChoices& choices,
                                     int threads, nanobind::object progress);
 
 inline constexpr std::size_t kMeshOutputs = 7;

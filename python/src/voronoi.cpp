@@ -8,6 +8,9 @@
 #include "fathom/apps/stipple.h"
 #include "fathom/apps/voronoi.h"
 #include "watch.h"
+#ifdef FATHOM_PYTHON_CUDA
+#include "cuda/device_array.h"
+#endif
 
 namespace nb = nanobind;
 
@@ -24,19 +27,17 @@ nb::object table(const std::vector<T>& values, const Shape& shape) {
   return as_numpy(std::move(array));
 }
 
-nb::tuple voronoi(nb::handle x, int rank, const Common& common, nb::handle weights, bool moments, bool boundaries,
-                  nb::handle regions, nb::object progress) {
-  const HostArray arrays[] = {{x, read}, {weights, read}, {regions, write}};
-  const Images images(arrays, rank);
+apps::VoronoiOptions options_of(const Common& common, bool moments, bool boundaries) {
   apps::VoronoiOptions options;
   options.spacing = common.spacing;
   options.execution = common.execution;
   options.moments = moments;
   options.boundaries = boundaries;
-  apps::Voronoi found;
-  run_watched(std::move(progress), options.execution,
-              [&] { found = apps::voronoi(images[0], images[1], options, images[2]); });
-  const auto n = static_cast<std::int64_t>(found.sites.size()), axes = static_cast<std::int64_t>(images[0].rank());
+  return options;
+}
+
+nb::tuple tables(const apps::Voronoi& found, std::int64_t axes, bool moments) {
+  const auto n = static_cast<std::int64_t>(found.sites.size());
   const auto edges = static_cast<std::int64_t>(found.boundaries.size());
   std::vector<std::int64_t> pairs;
   std::vector<double> lengths;
@@ -49,12 +50,19 @@ nb::tuple voronoi(nb::handle x, int rank, const Common& common, nb::handle weigh
                         found.weight_scale, table(pairs, {edges, 2}), table(lengths, {edges}));
 }
 
-/// Moves the sites where they are. @return energies, iterations, whether they are at rest
-nb::tuple lloyd(nb::handle weights, int rank, const Common& common, nb::handle sites, int iterations, bool on_elements,
-                int supersample, double tolerance, std::uint64_t seed, bool energies, nb::object progress) {
-  const HostArray arrays[] = {{weights, read}};
-  const HostArray moved(sites, write);
+nb::tuple voronoi(nb::handle x, int rank, const Common& common, nb::handle weights, bool moments, bool boundaries,
+                  nb::handle regions, nb::object progress) {
+  const HostArray arrays[] = {{x, read}, {weights, read}, {regions, write}};
   const Images images(arrays, rank);
+  apps::VoronoiOptions options = options_of(common, moments, boundaries);
+  apps::Voronoi found;
+  run_watched(std::move(progress), options.execution,
+              [&] { found = apps::voronoi(images[0], images[1], options, images[2]); });
+  return tables(found, images[0].rank(), moments);
+}
+
+apps::LloydOptions options_of(const Common& common, int iterations, bool on_elements, int supersample, double tolerance,
+                              std::uint64_t seed, bool energies) {
   apps::LloydOptions options;
   options.iterations = iterations;
   options.on_elements = on_elements;
@@ -63,18 +71,31 @@ nb::tuple lloyd(nb::handle weights, int rank, const Common& common, nb::handle s
   options.energies = energies;
   options.seed = seed;
   options.execution = common.execution;
-  apps::LloydReport report;
-  run_watched(std::move(progress), options.execution, [&] {
-    report = apps::lloyd(images[0], view_of<std::byte, MemorySpace::host>(moved.raw()).as<double>(), options);
-  });
+  return options;
+}
+
+/// Energies, iterations, whether sites are at rest.
+nb::tuple told(const apps::LloydReport& report) {
   const auto count = static_cast<std::int64_t>(report.energies.size());
   return nb::make_tuple(table(report.energies, {count}), report.iterations, report.at_rest);
 }
 
-nb::tuple stipple(nb::handle image, int rank, const Common& common, std::int64_t dots, std::uint64_t seed,
-                  int iterations, double tolerance, double gamma, bool invert, int supersample, nb::object progress) {
-  const HostArray arrays[] = {{image, read}};
+/// Moves the sites where they are.
+nb::tuple lloyd(nb::handle weights, int rank, const Common& common, nb::handle sites, int iterations, bool on_elements,
+                int supersample, double tolerance, std::uint64_t seed, bool energies, nb::object progress) {
+  const HostArray arrays[] = {{weights, read}};
+  const HostArray moved(sites, write);
   const Images images(arrays, rank);
+  apps::LloydOptions options = options_of(common, iterations, on_elements, supersample, tolerance, seed, energies);
+  apps::LloydReport report;
+  run_watched(std::move(progress), options.execution, [&] {
+    report = apps::lloyd(images[0], view_of<std::byte, MemorySpace::host>(moved.raw()).as<double>(), options);
+  });
+  return told(report);
+}
+
+apps::StippleOptions options_of(const Common& common, std::int64_t dots, std::uint64_t seed, int iterations,
+                                double tolerance, double gamma, bool invert, int supersample) {
   apps::StippleOptions options;
   options.dots = dots;
   options.seed = seed;
@@ -84,10 +105,63 @@ nb::tuple stipple(nb::handle image, int rank, const Common& common, std::int64_t
   options.invert = invert;
   options.supersample = supersample;
   options.execution = common.execution;
+  return options;
+}
+
+nb::tuple stipple(nb::handle image, int rank, const Common& common, std::int64_t dots, std::uint64_t seed,
+                  int iterations, double tolerance, double gamma, bool invert, int supersample, nb::object progress) {
+  const HostArray arrays[] = {{image, read}};
+  const Images images(arrays, rank);
+  apps::StippleOptions options = options_of(common, dots, seed, iterations, tolerance, gamma, invert, supersample);
   apps::Stipples found;
   run_watched(std::move(progress), options.execution, [&] { found = apps::stipple(images[0], options); });
   return nb::make_tuple(as_numpy(std::move(found.positions)), as_numpy(std::move(found.radii)));
 }
+
+#ifdef FATHOM_PYTHON_CUDA
+
+nb::tuple voronoi_on_device(const DeviceArray& x, int rank, const Common& common, const DeviceArray* weights,
+                            bool moments, bool boundaries, const DeviceArray& regions, std::uintptr_t stream) {
+  const DeviceImages<3> images({x.raw(), raw(weights), regions.raw()}, rank);
+  const apps::VoronoiOptions options = options_of(common, moments, boundaries);
+  apps::Voronoi found;
+  {
+    const nb::gil_scoped_release unlocked;
+    found = apps::voronoi(images[0], images[1], options, images[2], stream_at(stream));
+  }
+  return tables(found, images[0].rank(), moments);
+}
+
+nb::tuple lloyd_on_device(const DeviceArray& weights, int rank, const Common& common, const DeviceArray& sites,
+                          int iterations, bool on_elements, int supersample, double tolerance, std::uint64_t seed,
+                          bool energies, std::uintptr_t stream) {
+  const DeviceImages<1> images({weights.raw()}, rank);
+  const apps::LloydOptions options =
+      options_of(common, iterations, on_elements, supersample, tolerance, seed, energies);
+  apps::LloydReport report;
+  {
+    const nb::gil_scoped_release unlocked;
+    const auto moved = view_of<std::byte, MemorySpace::device>(sites.raw()).as<double>();
+    report = apps::lloyd(images[0], moved, options, stream_at(stream));
+  }
+  return told(report);
+}
+
+nb::tuple stipple_on_device(const DeviceArray& image, int rank, const Common& common, std::int64_t dots,
+                            std::uint64_t seed, int iterations, double tolerance, double gamma, bool invert,
+                            int supersample, std::uintptr_t stream) {
+  const DeviceImages<1> images({image.raw()}, rank);
+  const apps::StippleOptions options =
+      options_of(common, dots, seed, iterations, tolerance, gamma, invert, supersample);
+  apps::Stipples found;
+  {
+    const nb::gil_scoped_release unlocked;
+    found = apps::stipple(images[0], options, stream_at(stream));
+  }
+  return nb::make_tuple(as_numpy(std::move(found.positions)), as_numpy(std::move(found.radii)));
+}
+
+#endif
 
 }  // namespace
 
@@ -98,6 +172,12 @@ void add_voronoi(nb::module_& m) {
         nb::arg(), nb::arg(), nb::arg().none());
   m.def("stipple", &stipple, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg().none());
+#ifdef FATHOM_PYTHON_CUDA
+  m.def("voronoi_on_device", &voronoi_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg());
+  m.def("lloyd_on_device", &lloyd_on_device);
+  m.def("stipple_on_device", &stipple_on_device);
+#endif
 }
 
 }  // namespace fathom::python

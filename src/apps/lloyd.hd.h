@@ -1,8 +1,10 @@
 // Where a site goes. Shared by host and device.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
+#include "apps/region_sums.hd.h"
 #include "core/root.hd.h"
 
 namespace fathom::apps {
@@ -24,6 +26,28 @@ FATHOM_HD inline double centroid_of(std::int32_t element, std::int64_t first, st
 FATHOM_HD inline std::int64_t rounded_step(std::int64_t first, std::int64_t mass) {
   const std::int64_t size = ((first < 0 ? -first : first) * 2 + mass - 1) / (2 * mass);
   return first < 0 ? -size : size;
+}
+
+/// Σ w |p − s|², w as integers, in elements of the weights: about the element of the finer grid that stands for each site,
+/// then about the site itself.
+/// @param sums       [n, layout.fields()], with seconds
+/// @param places     [n, axes] of the sites' elements
+/// @param positions  [n, axes] of the sites
+inline double energy_of(const SumLayout& layout, int supersample, std::int64_t sites, const std::int64_t* sums,
+                        const std::int32_t* places, const double* positions) {
+  const double fine = 1.0 / supersample;
+  double sum = 0;
+  for (std::int64_t site = 0; site < sites; ++site, sums += layout.fields()) {
+    int square = layout.second();
+    for (int axis = 0; axis < layout.axes; ++axis) {
+      const double element = (*places++ + 0.5) * fine - 0.5, off = *positions++ - element;
+      sum += static_cast<double>(sums[square]) * fine * fine -
+             off * (2 * fine * static_cast<double>(sums[layout.first() + axis]) - off * static_cast<double>(sums[1]));
+      square += layout.axes - axis;
+    }
+  }
+  for (int axis = 0; axis < layout.axes; ++axis) sum *= fine;
+  return sum;
 }
 
 }  // namespace fathom::apps

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <string>
 #include <type_traits>
 
@@ -38,16 +37,6 @@ void take(const HostView<const T>& image, std::vector<float>& shares) {
                           " and holds nothing above 1, next to no coverage; of a mask of 0 and 1 give bool");
 }
 
-/// How far from the middle of a unit square a line lies, at right angles to (large, small), which is a unit vector with
-/// large ≥ small ≥ 0, if the square's share beyond the line is `share`.
-double offset_of(double share, double large, double small) {
-  const double less = std::min(share, 1 - share);
-  // A corner is cut off, t deep: its area is t² / (2 large small). Else a side is cut off.
-  const double depth = less * 2 * large <= small ? std::sqrt(2 * large * small * less) : less * large + small / 2;
-  const double offset = (large + small) / 2 - depth;
-  return share > 0.5 ? -offset : offset;
-}
-
 }  // namespace
 
 Coverage::Coverage(const AnyConstView& image, bool invert) {
@@ -71,33 +60,6 @@ Coverage::Coverage(const AnyConstView& image, bool invert) {
     for (float& share : shares_) share = 1 - share;
 }
 
-bool Coverage::find_edge(std::int64_t y, std::int64_t x, Edge& edge) const {
-  const double share = at(y, x);
-  double down = 0, right = 0;
-  for (int k = -1; k <= 1; ++k) {
-    const double weight = k == 0 ? std::numbers::sqrt2 : 1;
-    down += weight * (at(y + 1, x + k) - at(y - 1, x + k));
-    right += weight * (at(y + k, x + 1) - at(y + k, x - 1));
-  }
-  const double length = std::sqrt(down * down + right * right);
-  if (!(length > 1e-6)) return false;
-  edge.y = down / length;
-  edge.x = right / length;
-  const double a = std::abs(edge.y), b = std::abs(edge.x);
-  edge.offset = offset_of(share, std::max(a, b), std::min(a, b));
-  return true;
-}
-
-bool Coverage::inside(double y, double x) const {
-  const auto row = static_cast<std::int64_t>(std::floor(y)), column = static_cast<std::int64_t>(std::floor(x));
-  const double share = at(row, column);
-  Edge edge;
-  if (share <= 0 || share >= 1 || !find_edge(row, column, edge)) return share >= 0.5;
-  const double from_middle =
-      (y - static_cast<double>(row) - 0.5) * edge.y + (x - static_cast<double>(column) - 0.5) * edge.x;
-  return from_middle >= edge.offset;
-}
-
 /// To the neighbours on the left and above, and where the image ends on all sides.
 void Coverage::add_faces(std::int64_t y, std::int64_t x, std::vector<Segment>& to) const {
   const auto differs = [&](double other) { return std::abs(at(y, x) - other) == 1; };
@@ -116,7 +78,7 @@ std::vector<Segment> Coverage::outline() const {
       Edge edge;
       if (share <= 0 || share >= 1) {
         add_faces(y, x, segments);
-      } else if (find_edge(y, x, edge)) {
+      } else if (shares().find_edge(y, x, edge)) {
         // The part of the line middle + offset · edge + t · (−edge.x, edge.y) that is within half a pixel of the middle.
         double first = -1, last = 1;
         const double at_zero[] = {edge.offset * edge.y, edge.offset * edge.x}, step[] = {-edge.x, edge.y};

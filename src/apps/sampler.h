@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "apps/sampler.hd.h"
 #include "apps/weights.h"
 
 namespace fathom::apps {
@@ -13,15 +14,15 @@ class Sampler {
  public:
   /// @param weights  not all 0; referred to
   Sampler(const Weights& weights, std::uint64_t seed);
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
 
-  /// Within an element that is chosen in proportion to its weight, each place in it as likely as others.
-  /// @param position  [axes], the middle of the first element being 0
-  void draw(std::uint64_t stream, std::int64_t k, double* position) const;
+  /// As Draws does. @param position  [axes]
+  void draw(std::uint64_t stream, std::int64_t k, double* position) const { draws_.draw(stream, k, position); }
 
  private:
-  const Weights& weights_;
-  std::uint64_t seed_;
-  std::vector<std::int64_t> before_;  ///< [rows + 1] weight of all rows before
+  std::vector<std::int64_t> before_;
+  Draws draws_;
 };
 
 }  // namespace fathom::apps

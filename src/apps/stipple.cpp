@@ -9,13 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "apps/cpu/lloyd.h"
 #include "apps/check.h"
+#include "apps/device_call.h"
+#include "apps/lloyd.h"
 #include "apps/sampler.h"
 #include "apps/weights.h"
 #include "core/hilbert.hd.h"
 #include "core/text.h"
 #include "fathom/core/error.h"
+#ifdef FATHOM_HAS_CUDA
+#include "apps/cuda/download.h"
+#endif
 
 namespace fathom::apps {
 
@@ -135,7 +139,7 @@ LloydOptions lloyd_options(const StippleOptions& options, int supersample) {
 Stipples stipple(const AnyConstView& image, const StippleOptions& options) {
   check(image, options);
   Stipples result;
-  result.report.threads = host_threads(options.execution, "stipple");
+  result.report.threads = thread_count(options.execution);
   result.report.instruction_set = resolve(options.execution.instruction_set);
   const Weights ink = ink_of(image, options);
   if (ink.total == 0)
@@ -160,7 +164,7 @@ Stipples stipple(const AnyConstView& image, const StippleOptions& options) {
         options.execution.progress((static_cast<double>(k) + share) / static_cast<double>(grids.size()));
       };
     result.report.at_rest = false;
-    masses = cpu::iterate(ink, lloyd, positions, result.report, k + 1 == grids.size());
+    masses = iterate(ink, lloyd, positions, result.report, k + 1 == grids.size());
   }
   result.positions = Array(DType::float64, {options.dots, 2});
   result.radii = Array(DType::float64, {options.dots});
@@ -171,8 +175,20 @@ Stipples stipple(const AnyConstView& image, const StippleOptions& options) {
   return result;
 }
 
+#ifdef FATHOM_HAS_CUDA
+Stipples stipple(const AnyConstDeviceView& image, const StippleOptions& options, Stream stream) {
+  check_device_execution(options.execution);
+  const Array copy = cuda::downloaded(image, "image", stream);
+  StippleOptions own = options;
+  own.execution.backend = Backend::cuda;
+  return stipple(copy.view(), own);
+}
+#else
+Stipples stipple(const AnyConstDeviceView&, const StippleOptions&, Stream) { refuse_device_views(); }
+#endif
+
 std::size_t stipple_scratch_bytes(const Shape& image, const StippleOptions& options) {
-  host_threads(options.execution, "stipple");
+  thread_count(options.execution);
   const int supersample = options.supersample > 0 ? options.supersample : kMostChosen;
   return lloyd_scratch_bytes(image, options.dots, lloyd_options(options, supersample));
 }

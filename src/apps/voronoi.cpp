@@ -1,4 +1,4 @@
-// The front of Voronoi regions and Lloyd's iteration: validates, and calls the CPU.
+// The front of Voronoi regions and Lloyd's iteration: validates, and calls the backend.
 #include "fathom/apps/voronoi.h"
 
 #include <algorithm>
@@ -9,9 +9,15 @@
 #include "apps/cpu/lloyd.h"
 #include "apps/cpu/regions.h"
 #include "apps/check.h"
+#include "apps/device_call.h"
+#include "apps/lloyd.h"
 #include "apps/weights.h"
 #include "core/text.h"
 #include "fathom/core/error.h"
+#ifdef FATHOM_HAS_CUDA
+#include "apps/cuda/lloyd.h"
+#include "apps/cuda/voronoi.h"
+#endif
 
 namespace fathom::apps {
 
@@ -35,6 +41,7 @@ void check_sums(const Shape& grid, const SumLayout& layout) {
     throw InvalidArgument("the shape " + to_string(grid) + " is too large for sums of 64 bits; use smaller pieces");
 }
 
+/// On the CPU.
 grid::DistanceOptions transform_options(const VoronoiOptions& options) {
   grid::DistanceOptions transform;
   transform.sites = options.sites;
@@ -44,6 +51,15 @@ grid::DistanceOptions transform_options(const VoronoiOptions& options) {
   transform.execution.scratch_limit.reset();
   return transform;
 }
+
+#ifdef FATHOM_HAS_CUDA
+grid::DistanceOptions device_transform_options(const VoronoiOptions& options) {
+  grid::DistanceOptions transform;
+  transform.sites = options.sites;
+  transform.spacing = options.spacing;
+  return transform;
+}
+#endif
 
 /// Bytes of what is kept per element: nearest sites and the table of numbers.
 std::size_t element_bytes(const Shape& shape) { return size_of(cpu::index_type(shape)) + sizeof(std::int32_t); }
@@ -114,21 +130,21 @@ void check_lloyd(const Shape& shape, const LloydOptions& options) {
     throw InvalidArgument("sites on elements go with supersample 1; a finer grid is for real positions");
   if (!(options.tolerance >= 0))
     throw InvalidArgument("the tolerance is " + text(options.tolerance) + "; give 0 or more elements");
-  check_shape(cpu::finer(shape, options.supersample), "weights");
-  check_sums(cpu::finer(shape, options.supersample), {shape.rank(), options.energies});
+  check_shape(finer(shape, options.supersample), "weights");
+  check_sums(finer(shape, options.supersample), {shape.rank(), options.energies});
 }
 
-void check_positions(const Weights& weights, const HostView<double>& sites, const LloydOptions& options) {
-  const Shape& shape = weights.shape;
+/// @param positive, total  how many weights are not 0, and their sum
+void check_positions(const Shape& shape, const HostView<const double>& sites, std::int64_t positive, std::int64_t total,
+                     const LloydOptions& options) {
   if (sites.shape().rank() != 2 || sites.shape()[1] != shape.rank())
     throw InvalidArgument("the sites have the shape " + to_string(sites.shape()) + "; they must have [n, " +
                           std::to_string(shape.rank()) + "], a coordinate for each axis of the weights");
   if (sites.shape()[0] == 0) return;
-  if (weights.total == 0) throw InvalidArgument("all weights are 0; give some that are not");
-  const double finer = std::pow(options.supersample, shape.rank());
-  if (static_cast<double>(sites.shape()[0]) > finer * static_cast<double>(weights.positive))
-    throw InvalidArgument(std::to_string(sites.shape()[0]) + " sites are more than the " +
-                          text(finer * static_cast<double>(weights.positive)) +
+  if (total == 0) throw InvalidArgument("all weights are 0; give some that are not");
+  const double room = std::pow(options.supersample, shape.rank()) * static_cast<double>(positive);
+  if (static_cast<double>(sites.shape()[0]) > room)
+    throw InvalidArgument(std::to_string(sites.shape()[0]) + " sites are more than the " + text(room) +
                           " elements with a weight; give fewer, or a larger supersample");
   for (std::int64_t k = 0; k < sites.shape()[0]; ++k)
     for (int axis = 0; axis < shape.rank(); ++axis) {
@@ -143,6 +159,22 @@ void check_positions(const Weights& weights, const HostView<double>& sites, cons
     }
 }
 
+/// What a call may look at before the arrays. @param regions  whose memory is not looked at
+void check_call(const Shape& shape, const VoronoiOptions& options, const AnyView& regions) {
+  check_shape(shape, "sites");
+  check_sums(shape, {shape.rank(), options.moments});
+  check_regions(regions, shape);
+  if (options.sites.rule == grid::Sites::Rule::labels)
+    throw InvalidArgument("the regions of sites cannot be those of labels; give another rule, such as nonzero");
+}
+
+/// Of arrays on a device.
+void check_elements(const Shape& shape) {
+  if (element_count(shape) > std::numeric_limits<std::int32_t>::max())
+    throw InvalidArgument("the shape " + to_string(shape) +
+                          " has more elements than the 2147483647 that a device takes; use backend cpu");
+}
+
 }  // namespace
 
 Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const VoronoiOptions& options,
@@ -150,12 +182,20 @@ Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const Vo
   const Shape& shape = sites.shape();
   const SumLayout layout{shape.rank(), options.moments};
   Voronoi result;
-  result.threads = host_threads(options.execution, "voronoi");
-  check_shape(shape, "sites");
-  check_sums(shape, layout);
-  check_regions(regions, shape);
-  if (options.sites.rule == grid::Sites::Rule::labels)
-    throw InvalidArgument("the regions of sites cannot be those of labels; give another rule, such as nonzero");
+  result.threads = thread_count(options.execution);
+  check_call(shape, options, regions);
+  if (wants_device(options.execution)) {
+    VoronoiOptions own = options;
+    own.execution = execution_on_device(options.execution);
+    if (options.execution.scratch_limit)
+      check_scratch(options.execution, voronoi_scratch_bytes(sites, options, grid::count_sites(sites, options.sites)));
+    const auto device = run_on_device({sites, weights}, {regions}, options.execution, [&](const auto& at, Stream stream) {
+      result = voronoi(at.inputs[0], at.inputs[1], own, at.outputs[0], stream);
+    });
+    result.scratch_bytes += copies_of({sites, weights}, {regions}).bytes;
+    result.device = device;
+    return result;
+  }
   const Weights heavy = weights_of(weights, shape);
   result.weight_scale = heavy.scale;
   result.instruction_set = resolve(options.execution.instruction_set);
@@ -188,8 +228,13 @@ Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const Vo
 
 std::size_t voronoi_scratch_bytes(const AnyConstView& sites, const VoronoiOptions& options, std::int64_t count) {
   const Shape& shape = sites.shape();
-  const int threads = host_threads(options.execution, "voronoi");
+  const int threads = thread_count(options.execution);
   check_shape(shape, "sites");
+  if (wants_device(options.execution)) {
+    const AnyConstView weights(nullptr, DType::float64, shape);  // at most
+    const AnyView regions(nullptr, DType::int64, shape);
+    return copies_of({sites, weights}, {regions}).bytes + voronoi_scratch_bytes(on_device(sites), options, count);
+  }
   grid::DistanceOutputs outputs;
   outputs.nearest = AnyView(nullptr, cpu::index_type(shape), shape);
   const SumLayout layout{shape.rank(), options.moments};
@@ -202,11 +247,12 @@ std::size_t voronoi_scratch_bytes(const AnyConstView& sites, const VoronoiOption
 
 LloydReport lloyd(const AnyConstView& weights, const HostView<double>& sites, const LloydOptions& options) {
   LloydReport report;
-  report.threads = host_threads(options.execution, "lloyd");
+  report.threads = thread_count(options.execution);
   report.instruction_set = resolve(options.execution.instruction_set);
+  if (wants_device(options.execution)) report.backend = Backend::cuda;
   check_lloyd(weights.shape(), options);
   const Weights heavy = weights_of(weights, weights.shape());
-  check_positions(heavy, sites, options);
+  check_positions(heavy.shape, {sites.data(), sites.shape(), sites.strides()}, heavy.positive, heavy.total, options);
   const std::int64_t count = sites.shape()[0];
   const int axes = weights.rank();
   report.scratch_bytes = lloyd_scratch_bytes(weights.shape(), count, options);
@@ -215,16 +261,101 @@ LloydReport lloyd(const AnyConstView& weights, const HostView<double>& sites, co
   for (std::int64_t k = 0; k < count; ++k)
     positions.insert(positions.end(), sites.data() + k * sites.strides()[0],
                      sites.data() + k * sites.strides()[0] + axes);
-  if (count > 0) cpu::iterate(heavy, options, positions, report);
+  if (count > 0) iterate(heavy, options, positions, report);
   for (double& energy : report.energies) energy /= heavy.scale;
   for (std::int64_t k = 0; k < count; ++k)
     std::copy_n(positions.data() + k * axes, axes, sites.data() + k * sites.strides()[0]);
   return report;
 }
 
+std::vector<std::int64_t> iterate(const Weights& weights, const LloydOptions& options, std::vector<double>& positions,
+                                  LloydReport& report, bool masses) {
+#ifdef FATHOM_HAS_CUDA
+  if (wants_device(options.execution)) return cuda::iterate(weights, options, positions, report, masses);
+#endif
+  return cpu::iterate(weights, options, positions, report, masses);
+}
+
+#ifdef FATHOM_HAS_CUDA
+
+Voronoi voronoi(const AnyConstDeviceView& sites, const AnyConstDeviceView& weights, const VoronoiOptions& options,
+                const AnyDeviceView& regions, Stream stream) {
+  const Shape& shape = sites.shape();
+  check_device_execution(options.execution);
+  check_call(shape, options, unchecked(regions));
+  check_elements(shape);
+  if (weights.present()) check_weights_shape(weights.shape(), shape);
+  Voronoi result;
+  result.backend = Backend::cuda;
+  if (element_count(shape) == 0) return result;
+  cuda::FoundRegions found = cuda::find_regions(sites, weights, options, device_transform_options(options),
+                                                face_sizes(options.spacing, shape.rank()), regions, stream);
+  result.sites = std::move(found.sites);
+  result.boundaries = std::move(found.boundaries);
+  take_sums(found.sums, {shape.rank(), options.moments}, result);
+  result.weight_scale = found.weight_scale;
+  result.scratch_bytes = found.scratch_bytes;
+  result.device = std::move(found.device);
+  return result;
+}
+
+std::size_t voronoi_scratch_bytes(const AnyConstDeviceView& sites, const VoronoiOptions& options, std::int64_t count) {
+  const Shape& shape = sites.shape();
+  check_shape(shape, "sites");
+  check_elements(shape);
+  if (element_count(shape) == 0) return 0;
+  return cuda::regions_scratch_bytes(sites, device_transform_options(options), {shape.rank(), options.moments}, count,
+                                     true);
+}
+
+LloydReport lloyd(const AnyConstDeviceView& weights, const DeviceView<double>& sites, const LloydOptions& options,
+                  Stream stream) {
+  const Shape& shape = weights.shape();
+  check_device_execution(options.execution);
+  check_lloyd(shape, options);
+  check_elements(finer(shape, options.supersample));
+  const auto check = [&](const HostView<const double>& positions, std::int64_t positive, std::int64_t total) {
+    check_positions(shape, positions, positive, total, options);
+  };
+  const bool is_empty = sites.shape().rank() != 2 || element_count(sites.shape()) == 0 || element_count(shape) == 0;
+  if (is_empty) check({nullptr, sites.shape()}, 0, 0);
+  LloydOptions own = options;
+  own.execution.backend = Backend::cuda;
+  const std::size_t scratch = lloyd_scratch_bytes(shape, sites.shape()[0], own);
+  check_scratch(options.execution, scratch);
+  LloydReport report;
+  report.backend = Backend::cuda;
+  if (!is_empty) report = cuda::iterate(weights, sites, options, check, stream);
+  report.scratch_bytes = scratch;
+  return report;
+}
+
+#else
+
+Voronoi voronoi(const AnyConstDeviceView&, const AnyConstDeviceView&, const VoronoiOptions&, const AnyDeviceView&,
+                Stream) {
+  refuse_device_views();
+}
+std::size_t voronoi_scratch_bytes(const AnyConstDeviceView&, const VoronoiOptions&, std::int64_t) {
+  refuse_device_views();
+}
+LloydReport lloyd(const AnyConstDeviceView&, const DeviceView<double>&, const LloydOptions&, Stream) {
+  refuse_device_views();
+}
+
+#endif
+
 std::size_t lloyd_scratch_bytes(const Shape& weights, std::int64_t sites, const LloydOptions& options) {
+  const int threads = thread_count(options.execution);
   check_lloyd(weights, options);
-  return cpu::Lloyd::bytes(weights, sites, options, host_threads(options.execution, "lloyd"));
+#ifdef FATHOM_HAS_CUDA
+  if (wants_device(options.execution)) {
+    check_elements(finer(weights, options.supersample));
+    return element_count(weights) == 0 ? 0 : cuda::lloyd_scratch_bytes(weights, sites, options);
+  }
+#endif
+  wants_device(options.execution);
+  return cpu::Lloyd::bytes(weights, sites, options, threads);
 }
 
 }  // namespace fathom::apps

@@ -31,15 +31,18 @@ double check(const HostView<const T>& view) {
 
 }  // namespace
 
+void check_weights_shape(const Shape& given, const Shape& shape) {
+  if (!(given == shape))
+    throw InvalidArgument("the weights have the shape " + to_string(given) + "; it must be " + to_string(shape));
+}
+
 Weights weights_of(const AnyConstView& given, const Shape& shape) {
   Weights weights{shape, {}};
   if (!given.present()) {
     weights.positive = weights.total = element_count(shape);
     return weights;
   }
-  if (!(given.shape() == shape))
-    throw InvalidArgument("the weights have the shape " + to_string(given.shape()) + "; it must be " +
-                          to_string(shape));
+  check_weights_shape(given.shape(), shape);
   weights.values.resize(static_cast<std::size_t>(element_count(shape)));
   visit_dtype(given.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -70,6 +73,16 @@ void tally(Weights& weights) {
     weights.positive += value > 0;
     weights.total += value;
   }
+}
+
+void throw_moments_too_large() {
+  throw InvalidArgument("the second moments of a region pass 64 bits; give smaller weights, or leave them out");
+}
+
+Shape finer(const Shape& shape, int supersample) {
+  Shape result = shape;
+  for (int axis = 0; axis < shape.rank(); ++axis) result[axis] *= supersample;
+  return result;
 }
 
 }  // namespace fathom::apps

@@ -24,11 +24,20 @@ struct Weights {
   }
 };
 
+/// @throws InvalidArgument they differ
+void check_weights_shape(const Shape& given, const Shape& shape);
+
 /// @param given  as voronoi() takes it, or not given
 /// @throws InvalidArgument a weight that is negative, not finite, or an integer beyond 65535
 Weights weights_of(const AnyConstView& given, const Shape& shape);
 
 /// Counts and adds up what `values` hold.
 void tally(Weights& weights);
+
+/// Where the sum of squares of a region passes 64 bits.
+[[noreturn]] void throw_moments_too_large();
+
+/// The shape of a grid that is some times as fine.
+Shape finer(const Shape& shape, int supersample);
 
 }  // namespace fathom::apps

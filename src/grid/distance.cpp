@@ -257,7 +257,7 @@ DistanceReport distance_transform(const AnyConstDeviceView& input, const Distanc
   const Problem problem = make_problem(items.input, options, items.outputs);
   check_memory(unchecked(input), unchecked(outputs));
   if (nothing_to_do(problem, items.batch)) return {.backend = Backend::cuda};
-  const std::size_t scratch = cuda::scratch_bytes_of_views(problem, items.batch);
+  const std::size_t scratch = cuda::scratch_bytes_of_views(problem, items.batch, stream);
   check_limit(options.execution, scratch);
   const std::string device = cuda::transform(problem, items.batch, scratch, stream);
   return {.backend = Backend::cuda, .scratch_bytes = scratch, .device = device};

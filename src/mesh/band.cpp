@@ -203,6 +203,41 @@ Array points_before(const Array& masks) {
   return first;
 }
 
+Band joined(std::vector<Band>& slabs) {
+  constexpr Array Band::*kArrays[] = {&Band::tiles,   &Band::masks,  &Band::distances,  &Band::triangles,
+                                      &Band::closest, &Band::inside, &Band::row_inside, &Band::after_inside};
+  const bool is_compact = slabs.front().is_compact();
+  Band band;
+  band.lattice = slabs.front().lattice;
+  band.cutoff = slabs.front().cutoff;
+  band.is_signed = slabs.front().is_signed;
+  for (const Band& slab : slabs) band.active += slab.active;
+  for (const auto array : kArrays) {
+    const Array& one = slabs.front().*array;
+    if (one.data() == nullptr) continue;
+    Shape shape = one.shape();
+    shape[0] = 0;
+    for (const Band& slab : slabs) shape[0] += (slab.*array).shape()[0];
+    band.*array = Array(one.dtype(), shape);
+  }
+  std::size_t copied[std::size(kArrays)] = {};
+  std::int64_t layers = 0;
+  for (Band& slab : slabs) {
+    Band part = std::move(slab);
+    std::int32_t* const tiles = part.tiles.as<std::int32_t>().data();
+    for (std::int64_t tile = 0; tile < part.count(); ++tile) tiles[3 * tile + 2] += static_cast<std::int32_t>(layers);
+    layers += part.row_inside.shape()[0];
+    for (std::size_t k = 0; k < std::size(kArrays); ++k) {
+      const Array& from = part.*kArrays[k];
+      if (from.data() == nullptr) continue;
+      std::memcpy((band.*kArrays[k]).data() + copied[k], from.data(), from.bytes());
+      copied[k] += from.bytes();
+    }
+  }
+  if (is_compact) band.first = points_before(band.masks);
+  return band;
+}
+
 Band Band::compact() const {
   Band band = form_of(*this);
   band.first = points_before(masks);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "fathom/mesh/triangle_set.h"
 #include "mesh/surface.h"
@@ -18,6 +19,7 @@ struct PreparedMesh {
   Tree tree;
   Sign sign = Sign::none;
   WindingRule rule = WindingRule::nonzero;
+  std::optional<std::size_t> device_memory;
   Pseudonormals pseudonormals;                      ///< empty unless they make the sign
   std::vector<Features> features;                   ///< empty unless it is for a device
   std::shared_ptr<const FastWinding> fast_winding;  ///< null unless it makes the sign

@@ -20,13 +20,16 @@ struct TreeView {
   WindingRule rule = WindingRule::nonzero;
 };
 
-/// A lattice as kernels take it.
+/// A lattice, or a block of one, as kernels take it.
 struct Grid {
-  double origin[3], spacing[3];
+  double origin[3], spacing[3];  ///< of the whole lattice
+  std::int64_t first[3] = {};    ///< of the block's points
   std::int64_t shape[3];
 
-  /// As Lattice::at().
-  FATHOM_HD double at(int axis, std::int64_t i) const { return origin[axis] + static_cast<double>(i) * spacing[axis]; }
+  /// As Lattice::at() of point first + i.
+  FATHOM_HD double at(int axis, std::int64_t i) const {
+    return origin[axis] + static_cast<double>(first[axis] + i) * spacing[axis];
+  }
   FATHOM_HD Vec3 point(std::int64_t i, std::int64_t j, std::int64_t k) const { return {at(0, i), at(1, j), at(2, k)}; }
 };
 inline Grid grid_of(const Lattice& lattice) {
@@ -38,6 +41,11 @@ inline Grid grid_of(const Lattice& lattice) {
   }
   return grid;
 }
+
+/// Planes of a lattice along its last axis.
+struct Planes {
+  std::int64_t first, count;
+};
 
 /// The number of the lowest bit that is set, of at least one.
 FATHOM_HD inline int lowest_bit(unsigned bits) {

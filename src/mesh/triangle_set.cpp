@@ -32,7 +32,7 @@ Report report_of(const cpu::Run& run, std::size_t scratch_bytes) {
 std::unique_ptr<const ResidentMesh> make_resident([[maybe_unused]] const PreparedMesh& prepared) {
   require_device();
 #ifdef FATHOM_HAS_CUDA
-  return cuda::make_resident(prepared);
+  return cuda::make_resident(prepared, prepared.device_memory);
 #else
   throw InternalError("a device without CUDA");
 #endif
@@ -72,6 +72,28 @@ const ResidentMesh& on_its_device(const std::unique_ptr<const ResidentMesh>& res
 
 Report report_of(const ResidentMesh& resident, std::size_t scratch_bytes) {
   return {.backend = Backend::cuda, .scratch_bytes = scratch_bytes, .device = resident.device_name()};
+}
+
+/// @param call  call(execution) works on the device, within the caller's limit and what the set leaves of the memory that
+///   it may have there
+template <class Call>
+auto within_memory(const PreparedMesh& prepared, const ResidentMesh& resident, const Execution& execution,
+                   const Call& call) {
+  const std::size_t kept = resident.bytes();
+  if (!prepared.device_memory || execution.scratch_limit.value_or(SIZE_MAX) <= *prepared.device_memory - kept)
+    return call(execution);
+  Execution within = execution;
+  within.scratch_limit = *prepared.device_memory - kept;
+  try {
+    return call(within);
+  } catch (const ScratchTooSmall& error) {
+    throw device_memory_too_small(*prepared.device_memory, kept + error.needed());
+  }
+}
+
+BandOptions with(const Execution& execution, BandOptions options) {
+  options.execution = execution;
+  return options;
 }
 
 template <class View>
@@ -149,6 +171,7 @@ TriangleSet::TriangleSet(const Triangles& mesh, const TriangleSetOptions& option
                                    with_features ? &prepared->features : nullptr, run.threads);
   prepared->sign = chosen(options.sign, prepared->topology);
   prepared->rule = options.rule;
+  prepared->device_memory = options.device_memory;
   Monitor monitor(options.execution, prepared->surface.size());
   prepared->tree = build_tree(prepared->surface, run.threads, monitor);
   if (prepared->sign == Sign::fast_winding)
@@ -190,7 +213,10 @@ Report TriangleSet::nearest(const AnyConstView& points, const Outputs& outputs, 
   check_points(points);
   check_backend(execution, on_device());
   const Places to = places_of(outputs, {points.shape()[0]});
-  if (resident_) return report_of(*resident_, resident_->nearest(points, to, execution));
+  if (resident_)
+    return within_memory(*prepared_, *resident_, execution, [&](const Execution& within) {
+      return report_of(*resident_, resident_->nearest(points, to, within));
+    });
   const cpu::Run run = cpu::run_of(execution);
   constexpr std::int64_t kWorthOrder = 64, kMostOrdered = UINT32_MAX;
   const std::int64_t count = points.shape()[0];
@@ -204,7 +230,10 @@ Report TriangleSet::field(const Lattice& lattice, const Outputs& outputs, const 
   check_lattice(lattice);
   check_backend(execution, on_device());
   const Places to = places_of(outputs, lattice.array_shape());
-  if (resident_) return report_of(*resident_, resident_->field(lattice, to, execution));
+  if (resident_)
+    return within_memory(*prepared_, *resident_, execution, [&](const Execution& within) {
+      return report_of(*resident_, resident_->field(lattice, to, within));
+    });
   const cpu::Run run = cpu::run_of(execution);
   cpu::answer_lattice(*prepared_, lattice, to, run);
   return report_of(run, 0);
@@ -213,10 +242,9 @@ Report TriangleSet::field(const Lattice& lattice, const Outputs& outputs, const 
 Band TriangleSet::band(const Lattice& lattice, const BandOptions& options) const {
   check_band(lattice, options);
   check_backend(options.execution, on_device());
-  if (resident_) {
-    Band band = resident_->band(lattice, options);
-    return options.compact ? band.compact() : std::move(band);
-  }
+  if (resident_)
+    return within_memory(*prepared_, *resident_, options.execution,
+                         [&](const Execution& within) { return resident_->band(lattice, with(within, options)); });
   return cpu::make_band(*prepared_, lattice, options, cpu::run_of(options.execution));
 }
 
@@ -231,7 +259,10 @@ Report TriangleSet::field(const Lattice& lattice, const DeviceOutputs& outputs, 
                           Stream stream) const {
   const ResidentMesh& resident = on_its_device(resident_, execution);
   check_lattice(lattice);
-  return report_of(resident, resident.field(lattice, places_of(outputs, lattice.array_shape()), execution, stream));
+  const Places to = places_of(outputs, lattice.array_shape());
+  return within_memory(*prepared_, resident, execution, [&](const Execution& within) {
+    return report_of(resident, resident.field(lattice, to, within, stream));
+  });
 }
 
 DeviceBand TriangleSet::device_band(const Lattice& lattice, const BandOptions& options, Stream stream) const {
@@ -239,7 +270,8 @@ DeviceBand TriangleSet::device_band(const Lattice& lattice, const BandOptions& o
   check_band(lattice, options);
   if (options.compact)
     throw InvalidArgument("a band in a device's memory is not compact; make it so by download() and Band::compact()");
-  return resident.band(lattice, options, stream);
+  return within_memory(*prepared_, resident, options.execution,
+                       [&](const Execution& within) { return resident.band(lattice, with(within, options), stream); });
 }
 
 Band DeviceBand::download() const {

@@ -87,7 +87,6 @@ def test_plan(icon):
     (["-o", "s.png", "--dtype", "float32"], "a PNG holds no floats; write them to .tif or .npy, or use --dtype uint16"),
     (["-o", "s.png", "--size", "8x8", "--pad", "4"],
      "a padding of 4 texels leaves nothing of a texture of 8 × 8; give less, or a larger texture"),
-    (["-o", "s.png", "--backend", "cuda"], "sdf has no CUDA backend; use auto or cpu"),
     ([], "no output was asked for; give -o FILE"),
 ])
 def test_refuses(icon, options, message):

@@ -105,7 +105,6 @@ def test_json_and_plan(photo):
      "a PNG of 80000 pixels is too large; give a --zoom of at most 410, or an SVG"),
     (["-o", "d.svg", "--dots", "100000"],
      "100000 dots are more than the 64000 pixels with ink; give fewer, or a larger supersample"),
-    (["-o", "d.svg", "--backend", "cuda"], "stipple has no CUDA backend; use auto or cpu"),
 ])
 def test_refuses(photo, options, message):
     assert photo.refuses(2, "stipple", "photo.png", *options) == message

@@ -69,7 +69,6 @@ def test_no_site(fathom):
     (["-o", "r.npy", "--table", "-"], "--table takes the name of a .csv or .npy file, not standard output"),
     (["-o", "r.npy", "--weights", "small.npy"],
      "--weights small.npy has the shape 2 × 2; it must be that of the sites, 30 × 40"),
-    (["-o", "r.npy", "--backend", "cuda"], "voronoi has no CUDA backend; use auto or cpu"),
     ([], "no output was asked for; give -o FILE"),
 ])
 def test_refuses(seeds, options, message):

@@ -1,6 +1,7 @@
 // Memory of the emulated device: of the host, filled with a pattern, and known by its addresses.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -8,14 +9,19 @@
 
 namespace {
 
-constexpr std::size_t kDeviceBytes = std::size_t{4} << 30;
 constexpr int kMultiprocessors = 3;
+
+/// 4 GiB, unless the environment says how many KiB.
+std::size_t device_bytes() {
+  const char* const kib = std::getenv("FATHOM_EMULATED_KIB");
+  return kib ? std::strtoull(kib, nullptr, 10) << 10 : std::size_t{4} << 30;
+}
 
 class Memory {
  public:
   cudaError_t allocate(void** address, std::size_t bytes, cudaMemoryType type) {
     const std::lock_guard lock(mutex_);
-    if (type == cudaMemoryTypeDevice && bytes > kDeviceBytes - used_) return cudaErrorMemoryAllocation;
+    if (type == cudaMemoryTypeDevice && used_ + bytes > device_bytes()) return cudaErrorMemoryAllocation;
     constexpr std::size_t kAlignment = 256;
     if (posix_memalign(address, kAlignment, bytes) != 0) return cudaErrorMemoryAllocation;
     std::memset(*address, fathom::emulation::kPattern, bytes);
@@ -63,6 +69,8 @@ Memory& memory() {
   return all;
 }
 
+std::atomic<bool> is_capturing{false};
+
 }  // namespace
 
 cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
@@ -70,7 +78,7 @@ cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  *properties = {"emulated device", 9, 0, kMultiprocessors, kDeviceBytes};
+  *properties = {"emulated device", 9, 0, kMultiprocessors, device_bytes()};
   return cudaSuccess;
 }
 
@@ -86,7 +94,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* unused, std::size_t* all) {
-  return *all = kDeviceBytes, *unused = kDeviceBytes - memory().used(), cudaSuccess;
+  return *all = device_bytes(), *unused = *all - memory().used(), cudaSuccess;
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
@@ -113,9 +121,17 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value)
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
 
 cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t bytes, cudaMemPool_t, cudaStream_t) {
-  return memory().allocate(address, bytes, cudaMemoryTypeDevice);
+  return memory().allocate(address, bytes, is_capturing ? cudaMemoryTypeUnregistered : cudaMemoryTypeDevice);
 }
 cudaError_t cudaFreeAsync(void* address, cudaStream_t) { return memory().free(address); }
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) { return is_capturing = true, cudaSuccess; }
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
+  return is_capturing = false, *graph = nullptr, cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  return *status = is_capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone, cudaSuccess;
+}
 
 cudaError_t cudaMemset(void* address, int byte, std::size_t bytes) {
   if (bytes > 0) std::memset(address, byte, bytes);  // of none the address may be null

@@ -95,3 +95,41 @@ def test_out_and_refusals(library):
         fathom.morphology.closing(x, 4, backend="cpu")
     with pytest.raises(ValueError, match="lies on the host"):
         fathom.morphology.closing(x, 4, out=np.empty(MASK.shape, np.uint8))
+
+
+def test_voronoi(library):
+    weights = RANDOM.integers(0, 5000, MASK.shape).astype(np.uint16)
+    sites = RANDOM.random(MASK.shape) > 0.97
+    expected = fathom.voronoi(sites, weights, covariances=True, neighbours=True)
+    there = [library.put(x) for x in (sites, weights)]
+    library.synchronize()
+    with library.on(library.stream()):
+        found = fathom.voronoi(*there, covariances=True, neighbours=True)
+    library.synchronize()
+    again = fathom.voronoi(sites, weights, covariances=True, neighbours=True, backend="cuda")
+    for one, regions in ((found, library.get(found.regions)), (again, again.regions)):
+        np.testing.assert_array_equal(regions, expected.regions)
+        for a, b in zip(one[1:], expected[1:]):
+            np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match="weights lies on the host"):
+        fathom.voronoi(there[0], weights)
+
+
+def test_lloyd_and_stipple(library):
+    weights = RANDOM.random(MASK.shape)
+    start = RANDOM.random((40, 2)) * (56, 82)
+    expected, energies = fathom.lloyd(weights, start, iterations=9, return_energies=True)
+    sites = library.put(start)
+    moved, found = fathom.lloyd(library.put(weights), sites, iterations=9, return_energies=True)
+    np.testing.assert_array_equal(library.get(moved), expected)
+    np.testing.assert_array_equal(library.get(sites), start)
+    np.testing.assert_array_equal(found, energies)
+    dots = fathom.stipple(weights, 200)
+    for image in (library.put(weights), weights):
+        for a, b in zip(fathom.stipple(image, 200, backend="cuda"), dots):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_sdf(library):
+    check(library, fathom.sdf, MASK, (100, 90), dtype=np.uint16)
+    check(library, fathom.sdf, RANDOM.random((40, 50)), range=4, pad=2, dtype=np.float32)

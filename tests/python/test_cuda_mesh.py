@@ -109,6 +109,20 @@ def test_meshes_of_the_host_by_way_of_the_device(library):
     np.testing.assert_array_equal(band.to_dense(), host.band(resolution=20, band=2).to_dense())
 
 
+def test_device_memory_is_kept_to():
+    host = fathom.TriangleSet(VERTICES, FACES)
+    mesh = fathom.TriangleSet(VERTICES, FACES, backend="cuda", device_memory=4_000_000)
+    band, expected = (x.band(resolution=100, band=3, triangle=True, closest=True) for x in (mesh, host))
+    assert expected.nbytes > 6_000_000
+    for name in ("tiles", "masks", "distance", "triangle", "closest"):
+        np.testing.assert_array_equal(getattr(band, name), getattr(expected, name))
+    np.testing.assert_array_equal(mesh.field(resolution=60).distance, host.field(resolution=60).distance)
+    with pytest.raises(ValueError, match="the limit of 1000 bytes of device memory is too small; at least"):
+        fathom.TriangleSet(VERTICES, FACES, backend="cuda", device_memory=1000)
+    with pytest.raises(ValueError, match="of device memory is too small; at least"):
+        fathom.TriangleSet(VERTICES, FACES, backend="cuda", device_memory=mesh.nbytes).band(resolution=100, band=3)
+
+
 def test_copies_and_pickles_live_there(library):
     mesh = fathom.TriangleSet(library.put(VERTICES), library.put(FACES))
     again = copy.deepcopy(mesh)

@@ -429,6 +429,7 @@ BOX = solids.box()
      "sign is 'ray'; it must be one of 'auto', 'none', 'pseudonormal', 'winding', 'fast-winding'"),
     (lambda: fathom.TriangleSet(*BOX, rule=2), TypeError,
      "rule is 2; it must be one of 'nonzero', 'even-odd', 'positive'"),
+    (lambda: fathom.TriangleSet(*BOX, device_memory=-1), ValueError, "device_memory is -1; it must be 0 or more bytes"),
     (lambda: fathom.TriangleSet(*BOX).nearest([[1, 2]]), ValueError,
      "points has the shape (1, 2); it must have x, y, z in its last axis: (..., 3)"),
     (lambda: fathom.TriangleSet(*BOX).nearest([1, 2, 3], distance=False), ValueError,

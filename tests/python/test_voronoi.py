@@ -89,7 +89,6 @@ def test_energies_are_of_the_weights_that_are_given(weight):
      r"weights has the shape \(19, 31\); it must have that of sites, \(20, 31\)"),
     (lambda: fathom.voronoi(SITES, -WEIGHTS.astype(float) - 1), ValueError, "weights are finite and not negative"),
     (lambda: fathom.voronoi(np.zeros((1, 1, 1, 1))), ValueError, "sites have 1 to 3 axes, not 4"),
-    (lambda: fathom.voronoi(SITES, backend="cuda"), ValueError, "voronoi has no CUDA backend; use auto or cpu"),
     (lambda: fathom.lloyd(WEIGHTS, [1, 2]), ValueError, r"sites has the shape \(2,\); it must have \(n, 2\)"),
     (lambda: fathom.lloyd(WEIGHTS, [[1, 40]]), ValueError, "site 0 has the coordinate 40"),
     (lambda: fathom.lloyd(WEIGHTS, [[1, 4]], supersample=17), ValueError, "supersample is 17; give 1 to 16"),

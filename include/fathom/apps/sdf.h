@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
 
@@ -13,7 +14,7 @@ struct SdfOptions {
   double range = 8;     ///< distance in texels from the lowest to the highest value of the texture; finite, > 0
   double pad = 0;       ///< texels on each side of the texture that the image leaves free; finite, ≥ 0
   bool invert = false;  ///< the object is what is dark; around the image is nothing all the same
-  Execution execution;  ///< backend `automatic` is the CPU; there is no other yet
+  Execution execution;  ///< backend `automatic` is the CPU for arrays of the host
 };
 
 struct SdfReport {
@@ -44,12 +45,20 @@ struct SdfReport {
 /// is not its exact direction; at corners within half a pixel. An edge that was blurred has several segments side by
 /// side: give coverage.
 ///
-/// Cost O(pixels + texels · log(segments)). Same bytes for every thread count.
+/// Cost O(pixels + texels · log(segments)). Same bytes for every thread count and backend.
 /// Source: Gustavson & Strand 2011 (anti-aliased Euclidean distance transform: edges from coverage and gradient); departs
 /// in that distances are to segments, and nearest ones are searched for, not propagated.
 SdfReport sdf(const AnyConstView& coverage, const SdfOptions& options, const AnyView& texture);
 
-/// Bytes of scratch that sdf() takes at most for images of such a shape.
+/// The same of arrays in a device's memory. The host finds the outline: waits for the image, but not for the texture,
+/// which is in the stream's order.
+/// @throws InvalidArgument as above | a view's memory is not on one device
+/// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
+SdfReport sdf(const AnyConstDeviceView& coverage, const SdfOptions& options, const AnyDeviceView& texture,
+              Stream stream = {});
+
+/// Bytes of scratch that sdf() takes at most for images of such a shape; on a device the texture's copy and what the set of
+/// sites takes for its answers come on top.
 std::size_t sdf_scratch_bytes(const Shape& coverage, const SdfOptions& options);
 
 }  // namespace fathom::apps

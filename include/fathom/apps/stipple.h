@@ -35,10 +35,16 @@ struct Stipples {
 /// @throws Cancelled the stop token asked for it
 /// The first positions are drawn by tone, from the seed and a number alone, and lie one after the other along a Hilbert
 /// curve, as the dots do in the end, about; dots without ink as lloyd() says.
-/// Cost O(N) an iteration. Same bytes for a seed on every thread count.
+/// Cost O(N) an iteration. Same bytes for a seed on every thread count and backend.
 /// Source: Secord 2002 (weighted Voronoi stippling); departs in sums of integers, and in that dots have the area that
 /// their regions' ink says, whose sum is the picture's ink.
 Stipples stipple(const AnyConstView& image, const StippleOptions& options);
+
+/// The same of an image in a device's memory. The host turns tones into ink and draws the first positions: waits for the
+/// image, then for the dots.
+/// @throws InvalidArgument as above | the image is not on one device
+/// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
+Stipples stipple(const AnyConstDeviceView& image, const StippleOptions& options, Stream stream = {});
 
 /// Bytes of scratch that stipple() takes at most, with the supersampling that the options say, or 4 for 0.
 std::size_t stipple_scratch_bytes(const Shape& image, const StippleOptions& options);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
 #include "fathom/grid/distance.h"
@@ -17,7 +18,7 @@ struct VoronoiOptions {
   std::vector<double> spacing;
   bool moments = false;     ///< also second moments
   bool boundaries = false;  ///< also which regions touch
-  /// Backend `automatic` is the CPU; there is no other yet. Of the scratch grid has the most: see voronoi_scratch_bytes().
+  /// Backend `automatic` is the CPU for arrays of the host. Of the scratch grid has the most: see voronoi_scratch_bytes().
   Execution execution;
 };
 
@@ -56,13 +57,22 @@ struct Voronoi {
 /// @throws InvalidArgument what was wrong and what would work, before the output is touched; sums that pass 64 bits
 /// @throws Cancelled the stop token asked for it; the output is unspecified
 /// Cost O(N): grid's nearest sites, and one pass that adds each run of elements of one region in a row. Same result for
-/// every thread count. Source: Cao et al. 2010, section 6 (prefix sums of rows, one interval for each site and row);
+/// every thread count and backend. Source: Cao et al. 2010, section 6 (prefix sums of rows, one interval for each site and row);
 /// departs in that sums are integers, added in any order.
 Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const VoronoiOptions& options,
                 const AnyView& regions = {});
 
-/// Bytes of scratch that voronoi() takes for such arrays and at most so many sites; the memory behind them is not read.
+/// The same of arrays in a device's memory, with at most 2³¹ − 1 elements. Tables are in the host's memory: waits for the
+/// regions, but not until their numbers are written.
+/// @throws InvalidArgument as above | a view's memory is not on one device
+/// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
+Voronoi voronoi(const AnyConstDeviceView& sites, const AnyConstDeviceView& weights, const VoronoiOptions& options,
+                const AnyDeviceView& regions = {}, Stream stream = {});
+
+/// Bytes of scratch that voronoi() takes for such arrays and at most so many sites; the memory behind them is not read. On
+/// a device boundaries take some 20 bytes more for each face between two regions.
 std::size_t voronoi_scratch_bytes(const AnyConstView& sites, const VoronoiOptions& options, std::int64_t count);
+std::size_t voronoi_scratch_bytes(const AnyConstDeviceView& sites, const VoronoiOptions& options, std::int64_t count);
 
 struct LloydOptions {
   int iterations = 100;  ///< at most; ≥ 0
@@ -96,10 +106,18 @@ struct LloydReport {
 /// Sites that lie on one element share it: its region is that of the lowest number. A site whose region has no weight
 /// stays where it is `on_elements`; a real one is drawn anew, by weight, from the seed, the iteration and its number.
 /// @throws InvalidArgument, Cancelled as voronoi(); sites are then unspecified
-/// Cost O(N) an iteration. Same bytes for every thread count. Source: Lloyd 1982, Cao et al. 2010.
+/// Cost O(N) an iteration. Same bytes for every thread count and backend. Source: Lloyd 1982, Cao et al. 2010.
 LloydReport lloyd(const AnyConstView& weights, const HostView<double>& sites, const LloydOptions& options);
 
-/// Bytes of scratch that lloyd() takes for weights of such a shape and so many sites.
+/// The same of arrays in a device's memory, with at most 2³¹ − 1 elements of the finer grid. Waits for each few
+/// iterations, to see whether sites rest.
+/// @throws InvalidArgument as above | a view's memory is not on one device
+/// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
+LloydReport lloyd(const AnyConstDeviceView& weights, const DeviceView<double>& sites, const LloydOptions& options,
+                  Stream stream = {});
+
+/// Bytes of scratch that lloyd() takes for weights of such a shape and so many sites: of the host, or of a device with
+/// backend `cuda`.
 std::size_t lloyd_scratch_bytes(const Shape& weights, std::int64_t sites, const LloydOptions& options);
 
 }  // namespace fathom::apps

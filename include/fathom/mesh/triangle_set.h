@@ -51,6 +51,9 @@ enum class WindingRule {
 struct TriangleSetOptions {
   Sign sign = Sign::automatic;
   WindingRule rule = WindingRule::nonzero;  ///< of `winding`
+  /// Most bytes of a device's memory that the set keeps and a call takes, together; not those of outputs there. Calls
+  /// between arrays of the host go in pieces where they need more, bands in slabs.
+  std::optional<std::size_t> device_memory;
   /// Of the building: threads, scratch limit, progress and stop; and the backend, which says where the set lives.
   /// `cuda`: in the current device's memory, where it answers.
   Execution execution;
@@ -107,8 +110,8 @@ struct BandOptions {
   DType dtype = DType::float32;  ///< of the distances, or float64
   bool triangles = false;        ///< keep the nearest triangle of each point, too
   bool closest = false;          ///< keep the nearest point of the surface, too, as float32
-  /// Keep the band's points alone: a quarter to a half of the memory, also while it is computed. Of a set on a device the
-  /// band is made compact after it was copied to the host.
+  /// Keep the band's points alone: a quarter to a half of the memory, also while it is computed. Of a set on a device
+  /// what was made at once there is made compact after it was copied to the host.
   bool compact = false;
   Execution execution;
 };
@@ -177,8 +180,9 @@ class TriangleSet {
   /// @throws InvalidArgument, Cancelled as above
   Report field(const Lattice& lattice, const Outputs& outputs, const Execution& execution = {}) const;
 
-  /// Distances of the points of a lattice that are near the surface, and of no others. Of a set on a device the band counts
-  /// as scratch there.
+  /// Distances of the points of a lattice that are near the surface, and of no others. Of a set on a device the band
+  /// counts as scratch there; where the device or the limit has no room for all of it, it is made in slabs of the
+  /// lattice along z, down to one layer of tiles.
   /// @throws InvalidArgument, Cancelled as above; std::bad_alloc
   Band band(const Lattice& lattice, const BandOptions& options) const;
 

@@ -158,14 +158,23 @@ class CudaInput:
         if listener is not None:
             listener(1.0)  # of a launch there is nothing to tell on the way
 
-    def beside(self, x: Any, name: str) -> CudaOutput:
+    @property
+    def memory(self) -> _core.DeviceArray:
+        return self.library.describe(self.array, self.stream)
+
+    def beside(self, x: Any, name: str) -> CudaInput:
         self._check_place(x, name)
-        given = CudaInput(self.library, x, self.device, self._given_stream).numbers(name)
-        return CudaOutput(given, given.array, None)  # it keeps the copy that may have been made
+        return CudaInput.of_numbers(x, name, self._given_stream)
+
+    def copied(self, dtype: DType) -> CudaOutput:
+        result = self.output(self.shape, dtype)
+        with self.library.on(self.device, self._given_stream):
+            self.library.copy(self.array, result.array)
+        return result
 
     def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
         twin = getattr(_core, f"{operation.__name__}_on_device")
-        result = twin(self.library.describe(self.array, self.stream), *arguments, self.stream)
+        result = twin(self.memory, *arguments, self.stream)
         if listener is not None:
             listener(1.0)  # as above
         return result
@@ -288,14 +297,13 @@ class CudaInput:
         self,
         vertices: npt.NDArray[Any],
         faces: npt.NDArray[Any],
-        choices: tuple[int, int, int],
+        choices: _core.MeshChoices,
         threads: int,
         listener: Listener,
     ) -> _core.TriangleSet:
-        sign, rule, backend = choices
-        if backend == _core.BACKENDS["cpu"]:
+        if choices[2] == _core.BACKENDS["cpu"]:
             raise ValueError("vertices lies on a CUDA device, where the backend cpu cannot work; use auto or cuda")
-        return _core.triangle_set_on_device(vertices, faces, sign, rule, self.device, threads, listener)
+        return _core.triangle_set_on_device(vertices, faces, choices, self.device, threads, listener)
 
     def nearest_triangles(
         self, mesh: _core.TriangleSet, outputs: tuple[Any, ...], threads: int, listener: Listener

@@ -58,7 +58,7 @@ void add_cuda(nb::module_& m) {
   m.def("add_on_device", &add_on_device);
   m.def("move_on_device", &move_on_device);
   m.def("triangle_set_on_device", &triangle_set_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-        nb::arg(), nb::arg().none());
+        nb::arg().none());
   m.def("nearest_triangles_on_device", &nearest_triangles_on_device);
   m.def("field_on_device", &field_on_device);
   m.def("band_on_device", &band_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),

@@ -65,10 +65,11 @@ mesh::Band downloaded(const DeviceBand& held) {
 
 }  // namespace
 
-mesh::TriangleSet triangle_set_on_device(nb::handle vertices, nb::handle faces, int sign, int rule, int device,
+mesh::TriangleSet triangle_set_on_device(nb::handle vertices, nb::handle faces, MeshChoices choices, int device,
                                          int threads, nb::object progress) {
   const CurrentDevice chosen(device);
-  return make_triangle_set(vertices, faces, sign, rule, static_cast<int>(Backend::cuda), threads, std::move(progress));
+  std::get<2>(choices) = static_cast<int>(Backend::cuda);
+  return make_triangle_set(vertices, faces, choices, threads, std::move(progress));
 }
 
 void nearest_triangles_on_device(const mesh::TriangleSet& set, const DeviceArray& points, const nb::tuple& outputs,

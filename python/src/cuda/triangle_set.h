@@ -9,7 +9,7 @@
 namespace fathom::python {
 
 /// Of arrays of the host. Waits until it is built.
-mesh::TriangleSet triangle_set_on_device(nanobind::handle vertices, nanobind::handle faces, int sign, int rule,
+mesh::TriangleSet triangle_set_on_device(nanobind::handle vertices, nanobind::handle faces, MeshChoices choices,
                                          int device, int threads, nanobind::object progress);
 
 /// In the stream's order.

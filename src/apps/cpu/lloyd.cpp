@@ -28,12 +28,6 @@ grid::DistanceOptions transform_options(const Execution& execution, Workspace* w
 
 }  // namespace
 
-Shape finer(const Shape& shape, int supersample) {
-  Shape result = shape;
-  for (int axis = 0; axis < shape.rank(); ++axis) result[axis] *= supersample;
-  return result;
-}
-
 DType index_type(const Shape& shape) { return element_count(shape) <= INT32_MAX ? DType::int32 : DType::int64; }
 
 Lloyd::Lloyd(const Weights& weights, std::int64_t sites, const LloydOptions& options)
@@ -123,23 +117,8 @@ double Lloyd::move(std::uint64_t iteration, double* positions) const {
   return farthest;
 }
 
-/// About the element of the finer grid that stands for the site, then about the site itself.
 double Lloyd::energy(const double* positions) const {
-  const double fine = 1.0 / options_.supersample;
-  double sum = 0;
-  for (std::int64_t site = 0; site < count_; ++site) {
-    const std::int64_t* const sums = record(site);
-    int square = layout_.second();
-    for (int axis = 0; axis < layout_.axes; ++axis) {
-      const std::int64_t k = site * layout_.axes + axis;
-      const double element = (places_[static_cast<std::size_t>(k)] + 0.5) * fine - 0.5, off = positions[k] - element;
-      sum += static_cast<double>(sums[square]) * fine * fine -
-             off * (2 * fine * static_cast<double>(sums[layout_.first() + axis]) - off * static_cast<double>(sums[1]));
-      square += layout_.axes - axis;
-    }
-  }
-  for (int axis = 0; axis < layout_.axes; ++axis) sum *= fine;
-  return sum;
+  return energy_of(layout_, options_.supersample, count_, sums_.data(), places_.data(), positions);
 }
 
 std::vector<std::int64_t> iterate(const Weights& weights, const LloydOptions& options, std::vector<double>& positions,

@@ -50,8 +50,6 @@ class Lloyd {
 std::vector<std::int64_t> iterate(const Weights& weights, const LloydOptions& options, std::vector<double>& positions,
                                   LloydReport& report, bool masses = false);
 
-/// The grid that is some times as fine.
-Shape finer(const Shape& shape, int supersample);
 /// The type of linear indices into it, as narrow as can be.
 DType index_type(const Shape& shape);
 

@@ -8,8 +8,8 @@
 #include <atomic>
 #include <tuple>
 
+#include "apps/boundary.h"
 #include "core/parallel.h"
-#include "fathom/core/error.h"
 
 namespace fathom::apps::cpu {
 
@@ -96,8 +96,7 @@ void add(const SumLayout& layout, const std::int64_t* sums, bool alone, std::int
     if (alone) record[k] = after;
     if (k != square) continue;
     square += step--;
-    if (after < 0)
-      throw InvalidArgument("the second moments of a region pass 64 bits; give smaller weights, or leave them out");
+    if (after < 0) throw_moments_too_large();
   }
 }
 
@@ -242,12 +241,8 @@ std::vector<Boundary> boundaries(const Regions& regions, const double* face, int
   }
   merge(all);
   std::vector<Boundary> result;
-  for (const Faces& faces : all) {
-    const double length = static_cast<double>(faces.count) * face[faces.axis];
-    if (!result.empty() && result.back().first == faces.first && result.back().second == faces.second)
-      result.back().length += length;
-    else result.push_back({faces.first, faces.second, length});
-  }
+  for (const Faces& faces : all)
+    add_faces({faces.first, faces.second, static_cast<double>(faces.count) * face[faces.axis]}, result);
   return result;
 }
 

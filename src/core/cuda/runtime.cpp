@@ -107,13 +107,33 @@ OnDevice::~OnDevice() {
   if (changed_) cudaSetDevice(before_);
 }
 
-int device_of(const void* address, const char* name) {
+namespace {
+
+cudaPointerAttributes attributes_of(const void* address) {
   begin();
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, address), "looking at the memory of a view");
+  return attributes;
+}
+
+int device_with(const cudaPointerAttributes& attributes, const char* name) {
   if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged)
     throw InvalidArgument(std::string("'") + name + "' is not in a device's memory; use the call for host views");
   return attributes.device;
+}
+
+}  // namespace
+
+int device_of(const void* address, const char* name) { return device_with(attributes_of(address), name); }
+
+int device_of(const void* address, const char* name, cudaStream_t stream) {
+  const cudaPointerAttributes attributes = attributes_of(address);
+  if (attributes.type == cudaMemoryTypeUnregistered) {
+    cudaStreamCaptureStatus status{};
+    check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
+    if (status == cudaStreamCaptureStatusActive) return current_device();
+  }
+  return device_with(attributes, name);
 }
 
 DeviceMemory::DeviceMemory(std::size_t bytes, cudaStream_t stream) : stream_(stream) {
@@ -122,7 +142,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes, cudaStream_t stream) : stream_(str
   const cudaError_t error = cudaMallocFromPoolAsync(&data, bytes, pool_of(current_device()), stream);
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw DeviceError("the device has not enough free memory for " + std::to_string(bytes) + " bytes");
+    throw OutOfMemory("the device has not enough free memory for " + std::to_string(bytes) + " bytes");
   }
   check(error, "asking for memory");
   data_ = static_cast<std::byte*>(data);
@@ -141,9 +161,7 @@ PinnedMemory::PinnedMemory(std::size_t bytes) {
 PinnedMemory::~PinnedMemory() { cudaFreeHost(data_); }
 
 bool is_pinned(const void* address) {
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, address), "looking at the memory of a view");
-  return attributes.type == cudaMemoryTypeHost;
+  return attributes_of(address).type == cudaMemoryTypeHost;
 }
 
 Event::Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event"); }

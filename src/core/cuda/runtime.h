@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "fathom/core/device.h"
+#include "fathom/core/error.h"
 
 namespace fathom::cuda {
 
@@ -56,6 +57,9 @@ class OnDevice {
 /// The device whose memory `address` is.
 /// @throws InvalidArgument the memory belongs to no device
 int device_of(const void* address, const char* name);
+/// The same for a call in the order of a stream. While the stream is captured into a graph, what the capture took from a
+/// pool has no place yet that the runtime tells: such memory counts as the current device's.
+int device_of(const void* address, const char* name, cudaStream_t stream);
 
 /// Memory of the host that a device reads and writes at full speed.
 class PinnedMemory {
@@ -75,10 +79,16 @@ class PinnedMemory {
 /// Whether memory of the host is such.
 bool is_pinned(const void* address);
 
+/// A device has not enough memory.
+class OutOfMemory : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 /// Memory of Fathom's pool of the current device (pool.h), returned in the stream's order.
 class DeviceMemory {
  public:
-  /// @throws DeviceError the device has not enough memory
+  /// @throws OutOfMemory
   DeviceMemory(std::size_t bytes, cudaStream_t stream);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;

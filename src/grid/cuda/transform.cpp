@@ -15,17 +15,16 @@ using fathom::cuda::check;
 using fathom::cuda::DeviceMemory;
 using fathom::cuda::OnDevice;
 
-void check_device(const AnyConstView& view, const char* name, int device) {
-  if (view.present() && fathom::cuda::device_of(view.data(), name) != device)
-    throw InvalidArgument(std::string("'") + name + "' is on another device than the input");
-}
-
-int device_of(const Problem& p) {
-  const int device = fathom::cuda::device_of(p.input.data(), "input");
-  check_device(p.outputs.distance, "distance", device);
-  check_device(p.outputs.squared, "squared", device);
-  check_device(p.outputs.nearest, "nearest", device);
-  check_device(p.outputs.coordinates, "coordinates", device);
+int device_of(const Problem& p, cudaStream_t stream) {
+  const int device = fathom::cuda::device_of(p.input.data(), "input", stream);
+  const auto check_device = [&](const AnyConstView& view, const char* name) {
+    if (view.present() && fathom::cuda::device_of(view.data(), name, stream) != device)
+      throw InvalidArgument(std::string("'") + name + "' is on another device than the input");
+  };
+  check_device(p.outputs.distance, "distance");
+  check_device(p.outputs.squared, "squared");
+  check_device(p.outputs.nearest, "nearest");
+  check_device(p.outputs.coordinates, "coordinates");
   return device;
 }
 
@@ -48,15 +47,15 @@ std::size_t scratch_bytes(const Problem& problem, const Batch& batch) {
   return engine->words_bytes(group) + engine->scratch_bytes(problem, group);
 }
 
-std::size_t scratch_bytes_of_views(const Problem& problem, const Batch& batch) {
-  const OnDevice on_device(device_of(problem));
+std::size_t scratch_bytes_of_views(const Problem& problem, const Batch& batch, Stream stream) {
+  const OnDevice on_device(device_of(problem, fathom::cuda::native(stream)));
   return scratch_bytes(problem, batch);
 }
 
 std::string transform(const Problem& problem, const Batch& batch, std::size_t scratch, Stream stream) {
-  const int device = device_of(problem);
-  const OnDevice on_device(device);
   const cudaStream_t native = fathom::cuda::native(stream);
+  const int device = device_of(problem, native);
+  const OnDevice on_device(device);
   const DeviceMemory memory(scratch, native);
   const auto engine = make_device_engine(problem);
   const Input input = Input::of(problem, batch);

@@ -15,8 +15,9 @@ namespace fathom::grid::cuda {
 std::size_t scratch_bytes(const Problem& problem, const Batch& batch);
 
 /// The same on the device that the views are on.
+/// @param stream  of the call that will follow
 /// @throws InvalidArgument a view is not on the input's device
-std::size_t scratch_bytes_of_views(const Problem& problem, const Batch& batch);
+std::size_t scratch_bytes_of_views(const Problem& problem, const Batch& batch, Stream stream);
 
 /// Fills the outputs of all items, whose views are of device memory, in the stream's order. Nothing is empty.
 /// @param scratch  scratch_bytes_of_views()

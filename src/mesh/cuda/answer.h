@@ -25,11 +25,6 @@ struct Points {
 /// A point with a coordinate that is no number to count with has no answer: see put_none().
 void answer_points(const TreeView& tree, const Points& points, const Places& to, cudaStream_t stream);
 
-/// Planes of a lattice along its last axis.
-struct Planes {
-  std::int64_t first, count;
-};
-
 /// Bytes that answer_lattice() takes for each plane.
 std::size_t plane_bytes(const TreeView& tree, const Grid& grid);
 

@@ -92,7 +92,8 @@ __global__ void __launch_bounds__(kAnswerBlock)
     triangle = other;
   }
   const auto index = [&](int k, double at) {
-    const double low = static_cast<double>(first[k]), place = rint((at - grid.origin[k]) / grid.spacing[k]),
+    const double low = static_cast<double>(first[k]),
+                 place = rint((at - grid.origin[k]) / grid.spacing[k] - static_cast<double>(grid.first[k])),
                  high = static_cast<double>(min(first[k] + kTileSide, grid.shape[k]) - 1);
     return static_cast<std::int64_t>(fmin(fmax(place, low), high));
   };
@@ -414,9 +415,9 @@ Counts make_pieces(const TreeView& tree, BandWork& work, const NearTiles& near, 
 
 }  // namespace
 
-DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, bool is_scratch,
-                     cudaStream_t stream) {
-  const TileGrid tiles(grid_of(lattice));
+DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const Planes& planes, const BandOptions& options,
+                     bool is_scratch, cudaStream_t stream) {
+  const TileGrid tiles(lattice, planes);
   const BandRule rule = band_rule(lattice, options.cutoff, tree);
   NearTiles near = near_tiles(tree, tiles, rule.within, options.execution, stream);
   stop_if_asked(options.execution);

@@ -7,11 +7,12 @@
 
 namespace fathom::mesh::cuda {
 
-/// In pieces, so that its scratch keeps to the limit. Waits until it is done.
+/// The band of some planes, from a whole tile on, whose tiles are counted from there. In pieces, so that its scratch
+/// keeps to the limit. Waits until it is done.
 /// @param is_scratch  the band itself counts as such, too
-/// @throws InvalidArgument the scratch limit is too small
+/// @throws ScratchTooSmall, OutOfMemory
 /// @throws Cancelled the stop token asked for it
-DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, bool is_scratch,
-                     cudaStream_t stream);
+DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const Planes& planes, const BandOptions& options,
+                     bool is_scratch, cudaStream_t stream);
 
 }  // namespace fathom::mesh::cuda

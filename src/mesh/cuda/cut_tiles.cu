@@ -16,28 +16,31 @@ using fathom::cuda::check_launch;
 using fathom::cuda::DeviceMemory;
 using fathom::cuda::Scratch;
 
-/// Where tiles meet, also beyond the lattice's end.
+/// Where tiles meet, also beyond the lattice's end, and those of the tiles next to these.
 struct TileCorners {
   TileGrid tiles;
   std::uint8_t* inside;  ///< [corner]
 
-  FATHOM_HD std::int64_t along(int axis) const { return tiles.shape[axis] + 1; }
+  FATHOM_HD std::int64_t along(int axis) const {
+    return tiles.shape[axis] + 1 + (axis == 2 ? tiles.below + tiles.above : 0);
+  }
   FATHOM_HD std::int64_t questions() const { return along(0) * along(1) * along(2); }
   __device__ Question question(std::int64_t i) const {
     return {true, tiles.grid.point(i % along(0) * kTileSide, i / along(0) % along(1) * kTileSide,
-                                   i / along(0) / along(1) * kTileSide)};
+                                   (i / along(0) / along(1) - tiles.below) * kTileSide)};
   }
   __device__ void take(std::int64_t i, bool is_in) const { inside[i] = is_in; }
 
   __device__ bool is_inside(std::int64_t tx, std::int64_t ty, std::int64_t tz) const {
-    return inside[(tz * along(1) + ty) * along(0) + tx] != 0;
+    return inside[((tz + tiles.below) * along(1) + ty) * along(0) + tx] != 0;
   }
   /// Whether all corners of a tile, and of `around` tiles on each side of it, are on one side.
   __device__ bool agree(const std::int64_t (&tile)[3], std::int64_t around) const {
     std::int64_t low[3], high[3];
     for (int k = 0; k < 3; ++k) {
-      low[k] = tile[k] < around ? 0 : tile[k] - around;
-      high[k] = tile[k] + 1 + around < tiles.shape[k] ? tile[k] + 1 + around : tiles.shape[k];
+      const std::int64_t least = k == 2 ? -tiles.below : 0, most = along(k) - 1 + least;
+      low[k] = max(tile[k] - around, least);
+      high[k] = min(tile[k] + 1 + around, most);
     }
     const bool first = is_inside(tile[0], tile[1], tile[2]);
     for (std::int64_t z = low[2]; z <= high[2]; ++z)
@@ -140,7 +143,8 @@ CutTiles add_cut_tiles(const TreeView& tree, const TileGrid& tiles, NearTiles& n
   if (static_cast<double>(corners.along(0)) * static_cast<double>(corners.along(1)) *
           static_cast<double>(corners.along(2)) >
       0x1p37)
-    throw InvalidArgument("the lattice has more tiles of 8 × 8 × 8 points than fit a device; give a coarser one");
+    throw fathom::cuda::OutOfMemory(
+        "the lattice has more tiles of 8 × 8 × 8 points than fit a device; give a coarser one");
   CutTiles cut;
   cut.bytes = static_cast<std::size_t>(tiles.count());
   std::size_t taken = near.bytes + cut.bytes + static_cast<std::size_t>(corners.questions());

@@ -11,13 +11,18 @@
 
 namespace fathom::mesh::cuda {
 
-/// Tiles are numbered along x, then y, then z.
+/// Planes of a lattice along z, from a whole tile on, in tiles, which are numbered along x, then y, then z.
 struct TileGrid {
   Grid grid;
-  std::int64_t shape[3];  ///< in tiles
+  std::int64_t shape[3];              ///< in tiles
+  std::int64_t below = 0, above = 0;  ///< whether the lattice has more of them along z on either side
 
-  explicit TileGrid(const Grid& of) : grid(of) {
-    for (int k = 0; k < 3; ++k) shape[k] = (of.shape[k] + kTileSide - 1) / kTileSide;
+  TileGrid(const Lattice& lattice, const Planes& planes) : grid(grid_of(lattice)) {
+    grid.first[2] = planes.first;
+    grid.shape[2] = planes.count;
+    below = planes.first > 0;
+    above = planes.first + planes.count < lattice.shape[2];
+    for (int k = 0; k < 3; ++k) shape[k] = (grid.shape[k] + kTileSide - 1) / kTileSide;
   }
   FATHOM_HD std::int64_t rows() const { return shape[1] * shape[2]; }
   FATHOM_HD std::int64_t count() const { return shape[0] * rows(); }

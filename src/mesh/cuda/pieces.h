@@ -6,16 +6,17 @@
 #include <cstdint>
 #include <string>
 
-#include "fathom/core/error.h"
 #include "fathom/core/execution.h"
+#include "mesh/resident_mesh.h"
 
 namespace fathom::mesh::cuda {
 
-/// @throws InvalidArgument the limit is below what is needed
+/// @throws ScratchTooSmall the limit is below what is needed
 inline void check_scratch(const Execution& execution, std::size_t needed, const char* how = "") {
   if (execution.scratch_limit && *execution.scratch_limit < needed)
-    throw InvalidArgument("the limit of " + std::to_string(*execution.scratch_limit) +
-                          " bytes of scratch is too small; " + how + std::to_string(needed) + " are needed");
+    throw ScratchTooSmall("the limit of " + std::to_string(*execution.scratch_limit) +
+                              " bytes of scratch is too small; " + how + std::to_string(needed) + " are needed",
+                          needed);
 }
 
 /// How many of `all` equal parts a call takes at a time.

@@ -11,6 +11,7 @@
 #include "fathom/core/error.h"
 #include "mesh/cuda/answer.h"
 #include "mesh/cuda/band.h"
+#include "mesh/cuda/band_in_slabs.h"
 #include "mesh/cuda/pieces.h"
 
 namespace fathom::mesh::cuda {
@@ -186,12 +187,13 @@ std::int64_t planes_at_a_time(const Grid& grid, std::size_t fixed, std::size_t o
 
 class DeviceSet : public ResidentMesh {
  public:
-  DeviceSet(const PreparedMesh& prepared, int device) : device_(device) {
+  DeviceSet(const PreparedMesh& prepared, std::optional<std::size_t> most_bytes, int device) : device_(device) {
     const OwnStream stream;
     const ByPlace by_place(prepared);
     Upload counting(nullptr, stream.get());
     copied(prepared, by_place, counting);
     bytes_ = counting.bytes();
+    if (most_bytes && *most_bytes < bytes_) throw device_memory_too_small(*most_bytes, bytes_);
     memory_ = std::make_unique<DeviceMemory>(bytes_, nullptr);
     check(cudaStreamSynchronize(nullptr), "asking for memory");
     Upload upload(memory_->data(), stream.get());
@@ -302,22 +304,21 @@ class DeviceSet : public ResidentMesh {
   }
 
   DeviceBand band(const Lattice& lattice, const BandOptions& options, Stream given) const override {
-    return band_for(lattice, options, false, fathom::cuda::native(given));
-  }
-
-  Band band(const Lattice& lattice, const BandOptions& options) const override {
-    return band_for(lattice, options, true, nullptr).download();
-  }
-
- private:
-  DeviceBand band_for(const Lattice& lattice, const BandOptions& options, bool is_scratch, cudaStream_t stream) const {
     const OnDevice on_device(device_);
+    const cudaStream_t stream = fathom::cuda::native(given);
     const Readers::Reading reading(readers_, stream);
-    DeviceBand band = make_band(tree_, lattice, options, is_scratch, stream);
+    DeviceBand band = make_band(tree_, lattice, {0, lattice.shape[2]}, options, false, stream);
     band.device = device_name();
     return band;
   }
 
+  Band band(const Lattice& lattice, const BandOptions& options) const override {
+    const OnDevice on_device(device_);
+    const Readers::Reading reading(readers_, nullptr);
+    return band_in_slabs(tree_, lattice, options);
+  }
+
+ private:
   static bool is_empty(const Lattice& lattice) {
     return std::any_of(lattice.shape.begin(), lattice.shape.end(), [](std::int64_t n) { return n == 0; });
   }
@@ -339,8 +340,8 @@ class DeviceSet : public ResidentMesh {
 
 }  // namespace
 
-std::unique_ptr<const ResidentMesh> make_resident(const PreparedMesh& prepared) {
-  return std::make_unique<DeviceSet>(prepared, current_device());
+std::unique_ptr<const ResidentMesh> make_resident(const PreparedMesh& prepared, std::optional<std::size_t> most_bytes) {
+  return std::make_unique<DeviceSet>(prepared, most_bytes, current_device());
 }
 
 Array download(const AnyConstDeviceView& view, Stream stream) {

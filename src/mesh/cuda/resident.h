@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "mesh/prepared.h"
 #include "mesh/resident_mesh.h"
@@ -9,7 +10,9 @@
 namespace fathom::mesh::cuda {
 
 /// A copy on the current device of what answers need; nothing refers to `prepared` afterwards. Waits.
-std::unique_ptr<const ResidentMesh> make_resident(const PreparedMesh& prepared);
+/// @param most_bytes  that the copy may take there
+/// @throws InvalidArgument it takes more
+std::unique_ptr<const ResidentMesh> make_resident(const PreparedMesh& prepared, std::optional<std::size_t> most_bytes);
 
 /// A copy in the host's memory. Waits.
 /// @param stream  in whose order the array is there

@@ -200,9 +200,6 @@ TEST(Sdf, RefusesWhatHasNoMeaning) {
   options.pad = 4;
   refuses("leaves nothing of a texture of 8 × 8", image.view(), options, texture.view());
   options = {};
-  options.execution.backend = Backend::cuda;
-  refuses("no CUDA backend", image.view(), options, texture.view());
-  options = {};
   options.execution.scratch_limit = 9;
   refuses("the scratch limit of 9 bytes", image.view(), options, texture.view());
   Array mask = mask_array({true, false, false, true}, {2, 2}, DType::uint8, false);

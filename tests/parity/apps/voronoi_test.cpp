@@ -199,9 +199,6 @@ TEST(Voronoi, RefusesWhatHasNoMeaning) {
   options.sites.rule = grid::Sites::Rule::labels;
   refuses("cannot be those of labels", {}, options);
   options = {};
-  options.execution.backend = Backend::cuda;
-  refuses("no CUDA backend", {}, options);
-  options = {};
   options.execution.scratch_limit = 10;
   refuses("the scratch limit of 10 bytes is too small", {}, options);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -91,6 +92,13 @@ std::size_t least_limit(const Ask& ask) {
   return limit;
 }
 
+std::size_t least_limit_of_band(const TriangleSet& device, const mesh::Lattice& lattice, BandOptions options) {
+  return least_limit([&](std::size_t limit) {
+    options.execution.scratch_limit = limit;
+    device.band(lattice, options);
+  });
+}
+
 /// At the least limit, tile by tile.
 TEST_F(MeshOnDevice, BandsInPieces) {
   MeshProblem problem;
@@ -112,18 +120,122 @@ TEST_F(MeshOnDevice, BandsInPieces) {
       return ask();
     };
     ASSERT_TRUE(equal(expected, at_least([&] { return device.device_band(problem.lattice, options).download(); })));
-    ASSERT_TRUE(equal(expected, at_least([&] { return device.band(problem.lattice, options); })));
 
     std::vector<double> shares;
     options.execution.progress = [&](double share) { shares.push_back(share); };
-    ASSERT_TRUE(equal(expected, device.band(problem.lattice, options)));
+    ASSERT_TRUE(equal(expected, device.device_band(problem.lattice, options).download()));
     EXPECT_GE(static_cast<std::int64_t>(shares.size()), expected.count());
     EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
     EXPECT_EQ(shares.back(), 1);
     std::stop_source stop;
     options.execution.stop = stop.get_token();
     options.execution.progress = [&](double) { stop.request_stop(); };
-    EXPECT_THROW(device.band(problem.lattice, options), Cancelled);
+    EXPECT_THROW(device.device_band(problem.lattice, options), Cancelled);
+  }
+}
+
+/// Bands that do not fit at once: from a layer of tiles on at the least limit to all of the lattice.
+TEST_F(MeshOnDevice, BandsInSlabs) {
+  MeshProblem problem;
+  problem.lattice = {{-1.05, -1.05, -1.05}, {0.07, 0.06, 0.04}, {31, 34, 53}};
+  for (const auto& [sign, cutoff] :
+       {std::pair{Sign::winding, 0.1}, {Sign::fast_winding, 0.1}, {Sign::fast_winding, 0.01}, {Sign::none, 0.1}}) {
+    problem.mesh = joined(sphere({0.1, 0, 0}, 0.8, 2), sphere({}, 0.3, 1));
+    if (sign == Sign::fast_winding) problem.mesh.triangles.resize(problem.mesh.triangles.size() / 2);
+    problem.arrays.emplace(problem.mesh, DType::float64, DType::int32);
+    problem.sign = sign;
+    problem.cutoff = cutoff;
+    problem.real = cutoff < 0.1 ? DType::float64 : DType::float32;
+    problem.seed = 1;
+    const TriangleSet host = set_on(Backend::cpu, problem), device = set_on(Backend::cuda, problem);
+    BandOptions options = band_options(problem);
+    const Band expected = host.band(problem.lattice, options), compact = expected.compact();
+    const std::size_t least = least_limit_of_band(device, problem.lattice, options);
+    EXPECT_LT(least, expected.bytes());
+    EXPECT_GT(8 * least, expected.bytes());
+    std::vector<double> shares;
+    options.execution.progress = [&](double share) { shares.push_back(share); };
+    for (const std::size_t times : {1, 2, 4, 10}) {
+      shares.clear();
+      options.execution.scratch_limit = times * least;
+      options.compact = times == 2;
+      ASSERT_TRUE(equal(options.compact ? compact : expected, device.band(problem.lattice, options))) << times;
+      EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+      EXPECT_EQ(shares.back(), 1);
+    }
+    if (describe_device(current_device()).name != "emulated device") continue;
+    options.execution = {};  // and where the device has no more memory than that
+    setenv("FATHOM_EMULATED_KIB", std::to_string((device.bytes() + 2 * least) / 1024).c_str(), 1);
+    const bool is_same = static_cast<bool>(equal(expected, device.band(problem.lattice, options)));
+    EXPECT_THROW(device.device_band(problem.lattice, options), DeviceError);
+    unsetenv("FATHOM_EMULATED_KIB");
+    EXPECT_TRUE(is_same);
+  }
+}
+
+/// A limit of all that a set may have of the device's memory: its tree takes part of it, calls the rest.
+TEST_F(MeshOnDevice, DeviceMemory) {
+  MeshProblem problem;
+  problem.mesh = sphere({}, 1, 2);
+  problem.arrays.emplace(problem.mesh, DType::float64, DType::int32);
+  problem.sign = Sign::winding;
+  problem.lattice = {{-1.2, -1.2, -1.2}, {0.1, 0.1, 0.1}, {25, 26, 27}};
+  problem.cutoff = 0.2;
+  problem.points = points_array({{0, 0, 0}, {1, 1, 1}, {0.3, 5, 2}});
+  mesh::TriangleSetOptions options = options_on(Backend::cuda, problem);
+  const auto set_within = [&](std::size_t limit) {
+    options.device_memory = limit;
+    return TriangleSet(problem.arrays->view(), options);
+  };
+  const TriangleSet host = set_on(Backend::cpu, problem);
+  const std::size_t of_set = least_limit([&](std::size_t limit) { set_within(limit); });
+  EXPECT_EQ(of_set, set_within(of_set).bytes());
+  EXPECT_THROW(nearest(set_within(of_set), problem, {}), InvalidArgument);
+  const BandOptions of_band = band_options(problem);
+  const std::size_t for_band =
+      least_limit([&](std::size_t limit) { set_within(limit).band(problem.lattice, of_band); });
+  EXPECT_GT(for_band, of_set);
+  EXPECT_TRUE(equal(host.band(problem.lattice, of_band), set_within(for_band).band(problem.lattice, of_band)));
+  const std::size_t for_field = least_limit([&](std::size_t limit) { field(set_within(limit), problem, {}); });
+  EXPECT_TRUE(equal(field(host, problem, {}), field(set_within(for_field), problem, {})));
+  EXPECT_TRUE(equal(nearest(host, problem, {}), nearest(set_within(for_field), problem, {})));
+  Execution execution;
+  execution.scratch_limit = 10;  // a limit of the call's own is named as such
+  EXPECT_EQ(
+      refusal([&] { nearest(set_within(for_field), problem, execution); }).find("the limit of 10 bytes of scratch"),
+      0u);
+}
+
+/// Tubes that are open at both ends, so that outside bulges into them: its tip reaches into a tile whose corners are all
+/// inside, and that this is to be looked at say only corners of the slab before.
+TEST_F(MeshOnDevice, HolesBetweenSlabs) {
+  struct Tube {
+    double radius, length;
+    Place origin;
+  };
+  MeshProblem problem;
+  problem.sign = Sign::fast_winding;
+  problem.cutoff = 0.001;
+  for (const Tube& tube : {Tube{20.427, 30.985, {-31.115, -27.331, -3.988}},
+                           {18.935, 27.338, {-27.374, -28.149, -11.885}},
+                           {21.334, 32.258, {-25.291, -26.628, -3.699}}}) {
+    constexpr int kFaces = 16;
+    problem.mesh = {};
+    for (int k = 0; k < kFaces; ++k) {
+      const double angle = 2 * std::numbers::pi * k / kFaces;
+      for (const double z : {0.0, tube.length})
+        problem.mesh.vertices.push_back({tube.radius * std::cos(angle), tube.radius * std::sin(angle), z});
+      const int a = 2 * k, b = 2 * ((k + 1) % kFaces);
+      problem.mesh.triangles.push_back({a, b, b + 1});
+      problem.mesh.triangles.push_back({a, b + 1, a + 1});
+    }
+    problem.arrays.emplace(problem.mesh, DType::float64, DType::int32);
+    problem.lattice = {tube.origin, {1, 1, 1}, {56, 56, 48}};
+    const TriangleSet host = set_on(Backend::cpu, problem), device = set_on(Backend::cuda, problem);
+    BandOptions options = band_options(problem);
+    const Band expected = host.band(problem.lattice, options);
+    options.execution.scratch_limit = least_limit_of_band(device, problem.lattice, options);
+    EXPECT_TRUE(equal(expected, device.band(problem.lattice, options))) << tube.radius;
   }
 }
 

@@ -264,6 +264,38 @@ TEST_F(StreamOnDevice, RefusesOtherMemory) {
   EXPECT_NE(refusal([&] { host.compute(noise->whole(), view, {}); }).find("backend cuda"), std::string::npos);
 }
 
+/// What one call computed before may be captured: distances within a block's reach, beyond it, and exact ones.
+TEST_F(StreamOnDevice, CapturedIntoAGraph) {
+  const NodeRef mask = stream::threshold(stream::noise(3, {90, 700, DType::uint16}), 65500);
+  for (const NodeRef& node :
+       {stream::distance(mask, {20}), stream::distance(mask, {300, false, true}), stream::distance(mask, {300}),
+        stream::exact_distance(mask), stream::profile(stream::distance(mask, {300}), {"2*d", {}, 7.0})}) {
+    Evaluator evaluator(node, on(Backend::cuda));
+    const Array expected = Evaluator(node, on(Backend::cpu)).compute(node->whole());
+    Array found(node->dtype(), expected.shape());
+    const Block block(found.bytes());
+    const AnyDeviceView out(block.data(), node->dtype(), found.shape());
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    evaluator.compute(node->whole(), out, Stream{stream});
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    ASSERT_EQ(cudaMemset(block.data(), 0, found.bytes()), cudaSuccess);
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    EXPECT_EQ(refusal([&] { evaluator.compute(node->whole(), out, Stream{stream}); }), "not refused");
+    ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    block.download(found);
+    EXPECT_TRUE(equal(found, expected)) << node->type();
+    static_cast<void>(cudaGraphExecDestroy(executable));
+    static_cast<void>(cudaGraphDestroy(graph));
+    static_cast<void>(cudaStreamDestroy(stream));
+  }
+}
+
 /// In the device's memory, rows further apart than they are long.
 TEST_F(StreamOnDevice, ArraysOfTheDevice) {
   Random random(5);
