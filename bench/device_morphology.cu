@@ -10,7 +10,7 @@
 #include <cstring>
 #include <optional>
 
-#include "device_cases.cuh"
+#include "device_masks.cuh"
 #include "device_timing.cuh"
 #include "fathom/apps/costmap.h"
 #include "fathom/apps/morphology.h"
@@ -37,29 +37,6 @@ double time_of_call(const Call& call, int times) {
   return median(std::move(all));
 }
 
-/// A mask on the device, and the same in the host's memory.
-struct Mask {
-  Shape shape;
-  Block<std::uint8_t> block;
-  Array host;
-
-  Mask(const Shape& shape_, Kind kind, double share)
-      : shape(shape_), block(element_count(shape_)), host(DType::uint8, shape_) {
-    const std::int64_t n = element_count(shape);
-    const int last = shape.rank() - 1;
-    draw<<<static_cast<unsigned>((n + 255) / 256), 256>>>(block.data, last > 1 ? shape[0] : 1, shape[last - 1],
-                                                          shape[last], kind, share);
-    MUST(cudaMemcpy(host.data(), block.data, host.bytes(), cudaMemcpyDeviceToHost));
-  }
-  AnyConstDeviceView there() const { return DeviceView<const std::uint8_t>(block.data, shape); }
-};
-
-bool same(const void* there, const Array& host) {
-  std::vector<std::byte> found(host.bytes());
-  MUST(cudaMemcpy(found.data(), there, found.size(), cudaMemcpyDeviceToHost));
-  return std::memcmp(found.data(), host.data(), found.size()) == 0;
-}
-
 void print(const std::string& name, const char* mask, double value, double milliseconds, bool is_same,
            std::size_t scratch) {
   std::printf("{\"case\": \"%s\", \"mask\": \"%s\", \"value\": %g, \"ms\": %.4f, \"scratch\": %zu, \"same\": %s}\n",
@@ -67,11 +44,6 @@ void print(const std::string& name, const char* mask, double value, double milli
   std::fflush(stdout);
 }
 
-struct Named {
-  const char* name;
-  Kind kind;
-  double share;
-};
 constexpr Named kMasks[] = {{"2%", kScatter, 0.02}, {"50%", kScatter, 0.5}, {"blobs", kBlobs, 0}, {"ring", kRing, 0}};
 
 struct Bench {

@@ -42,7 +42,7 @@ struct ImageRows {
 /// Images that one stride leads through.
 template <class Byte>
 struct ImageStack {
-  ImageRows<Byte> rows;  ///< of the first
+  ImageRows<Byte> rows;   ///< of the first
   std::int64_t next = 0;  ///< elements from one image to the next
 
   FATHOM_HD ImageRows<Byte> image(std::int64_t number) const {
@@ -72,7 +72,8 @@ struct Images {
       extents.push_back(array.shape()[k]);
       strides.push_back(array.strides()[k]);
     }
-    return {array.data() + elements * static_cast<std::int64_t>(size_of(array.dtype())), array.dtype(), extents, strides};
+    return {array.data() + elements * static_cast<std::int64_t>(size_of(array.dtype())), array.dtype(), extents,
+            strides};
   }
   template <class Byte, MemorySpace Space>
   ImageRows<Byte> rows(const BasicAnyView<Byte, Space>& array, std::int64_t item) const {
@@ -90,8 +91,7 @@ struct Images {
   template <class Body>
   void each_stack(std::int64_t at_once, const Body& body) const {
     const std::int64_t row = batch.empty() ? 1 : batch.back(), all = element_count(shape) > 0 ? count() : 0;
-    for (std::int64_t first = 0, n = 0; first < all; first += n)
-      body(first, n = std::min(at_once, row - first % row));
+    for (std::int64_t first = 0, n = 0; first < all; first += n) body(first, n = std::min(at_once, row - first % row));
   }
   /// `n` such images, with one axis in front of those of space; nothing where the array is absent.
   template <class Byte, MemorySpace Space>

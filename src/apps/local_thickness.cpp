@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "apps/check.h"
 #include "apps/cpu/balls.h"
 #include "apps/cpu/thickness.h"
-#include "apps/check.h"
 #include "apps/device_call.h"
 #include "apps/images.h"
 #include "apps/squares.h"
@@ -81,8 +81,8 @@ Plan make_plan(const AnyConstView& input, const LocalThicknessOptions& options, 
   if (options.inlets.present() && !(options.inlets.shape() == input.shape()))
     throw InvalidArgument("the inlets have the shape " + to_string(options.inlets.shape()) + "; they must have " +
                           to_string(input.shape()) + ", as the input");
-  plan.report.threads = options.inlets.present() ? host_threads(options.execution, "porosimetry")
-                                                 : thread_count(options.execution);
+  plan.report.threads =
+      options.inlets.present() ? host_threads(options.execution, "porosimetry") : thread_count(options.execution);
   plan.report.instruction_set = resolve(options.execution.instruction_set);
   return plan;
 }
@@ -157,9 +157,8 @@ LocalThicknessReport local_thickness(const AnyConstDeviceView& input, const Loca
   const std::size_t bytes = scratch_bytes(input, options, out);
   check_scratch(options.execution, bytes);
   if (bytes == 0) return {.backend = Backend::cuda};
-  return {.backend = Backend::cuda,
-          .scratch_bytes = bytes,
-          .device = cuda::local_thickness(input, images, out, stream)};
+  return {
+      .backend = Backend::cuda, .scratch_bytes = bytes, .device = cuda::local_thickness(input, images, out, stream)};
 }
 
 #else

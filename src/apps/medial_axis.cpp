@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "apps/check.h"
 #include "apps/cpu/axis.h"
 #include "apps/cpu/axis_balls.h"
 #include "apps/cpu/balls.h"
 #include "apps/cpu/nearest_indices.h"
-#include "apps/check.h"
 #include "apps/device_call.h"
 #include "apps/images.h"
 #include "core/text.h"

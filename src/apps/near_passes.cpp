@@ -106,7 +106,7 @@ void NearPasses::each_slab(const AnyConstView& input, grid::DistanceOptions opti
   Shape with_halo = shape;
   with_halo[0] = of_a_slab + 2 * around;
   if (over.present()) kept = Array(over.dtype(), with_halo);
-  const cpu::Crew crew{execution_, host_threads(execution_, "morphology")};
+  const cpu::Crew crew{execution_, thread_count(execution_)};
   std::int64_t known = 0;  // planes that were kept, so far
   for (std::int64_t begin = 0; begin < planes; begin += of_a_slab) {
     const std::int64_t end = std::min(planes, begin + of_a_slab);

@@ -80,8 +80,8 @@ MorphologyReport morphology(const AnyConstView& input, const MorphologyOptions& 
 /// workspace have no meaning here, progress is not told.
 /// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
-/// Scratch: 4 bytes per element of the array (padded, with `pad`: 5), with labels as on the host; and what
-/// grid::distance_transform() needs. Same bytes as the CPU.
+/// Scratch: 4 bytes per element of the array (padded, with `pad`: 5), of batches for 2²⁶ at once, with labels as on the
+/// host; and what grid::distance_transform() needs. Same bytes as the CPU.
 MorphologyReport morphology(const AnyConstDeviceView& input, const MorphologyOptions& options,
                             const AnyDeviceView& output, Stream stream = {});
 

@@ -68,6 +68,9 @@ struct Queue {
 /// What kernels know of an image and its balls.
 template <class T>
 struct Balls {
+  /// @param scratch  what lies behind null is counted
+  Balls(const Lattice3& lattice, T* squares, Scratch& scratch);
+
   int extent[3], tiles[2];  ///< tiles along y and x
   Division by_width, by_height;
   Measure<T> measure;
@@ -88,10 +91,10 @@ struct Balls {
     at[1] = row - at[0] * extent[1];
     at[2] = linear - row * extent[2];
   }
-  __device__ int size_of(T squared) const {
+  __device__ int size_of(T square) const {
     int exponent;
-    if constexpr (std::is_floating_point_v<T>) exponent = (__double2hiint(squared) >> 20) - 1023;
-    else exponent = 63 - __clzll(static_cast<long long>(squared));
+    if constexpr (std::is_floating_point_v<T>) exponent = (__double2hiint(square) >> 20) - 1023;
+    else exponent = 63 - __clzll(static_cast<long long>(square));
     return max(0, min(largest_size - exponent, kSizes - 1));
   }
 };
@@ -337,26 +340,26 @@ unsigned parts_of(const Lattice3& lattice, double squared) {
 }
 
 template <class T>
-Balls<T> make_balls(const Lattice3& lattice, Scratch& scratch) {
-  Balls<T> balls{.measure = Measure<T>(lattice.weights())};
-  for (std::size_t k = 0; k < 3; ++k) balls.extent[k] = static_cast<int>(lattice.extent[k]);
-  balls.tiles[0] = static_cast<int>(tiles_along(lattice.extent[1], kTileHeight));
-  balls.tiles[1] = static_cast<int>(tiles_along(lattice.extent[2], kTileWidth));
-  balls.by_width = Division(lattice.extent[2]);
-  balls.by_height = Division(lattice.extent[1]);
-  balls.least = least_ball<T>(lattice);
+Balls<T>::Balls(const Lattice3& lattice, T* squares, Scratch& scratch)
+    : tiles{static_cast<int>(tiles_along(lattice.extent[1], kTileHeight)),
+            static_cast<int>(tiles_along(lattice.extent[2], kTileWidth))},
+      by_width(lattice.extent[2]),
+      by_height(lattice.extent[1]),
+      measure(lattice.weights()),
+      least(least_ball<T>(lattice)),
+      squared(squares),
+      covered(scratch.take<Key<T>>(lattice.size())),
+      covered_tile(scratch.take<Key<T>>(lattice.extent[0] * tiles[0] * tiles[1])),
+      marks(scratch.take<unsigned>(std::int64_t{blocks_of(lattice)} * kWarps)),
+      middles(scratch.take<unsigned>(lattice.size())),
+      queue(scratch.take<Queue>(1)) {
   double most = 0;
-  for (std::size_t k = 0; k < 3; ++k)
+  for (std::size_t k = 0; k < 3; ++k) {
+    extent[k] = static_cast<int>(lattice.extent[k]);
     most += lattice.weights()[k] * static_cast<double>(lattice.extent[k]) * static_cast<double>(lattice.extent[k]);
-  balls.largest_size = std::ilogb(most);
-  for (int size = 0; size < kSizes; ++size)
-    balls.parts[size] = parts_of(lattice, std::ldexp(1.0, balls.largest_size + 1 - size));
-  balls.covered = scratch.take<Key<T>>(lattice.size());
-  balls.middles = scratch.take<unsigned>(lattice.size());
-  balls.marks = scratch.take<unsigned>(std::int64_t{blocks_of(lattice)} * kWarps);
-  balls.covered_tile = scratch.take<Key<T>>(lattice.extent[0] * balls.tiles[0] * balls.tiles[1]);
-  balls.queue = scratch.take<Queue>(1);
-  return balls;
+  }
+  largest_size = std::ilogb(most);
+  for (int size = 0; size < kSizes; ++size) parts[size] = parts_of(lattice, std::ldexp(1.0, largest_size + 1 - size));
 }
 
 /// Nothing is counted, and of no tile is known what covers it.
@@ -387,7 +390,7 @@ std::size_t balls_bytes(const Lattice3& lattice) {
   if (lattice.size() > kMostElements)
     throw InvalidArgument("on a device balls are drawn in images of less than 2^31 elements; use the backend cpu");
   Scratch scratch(nullptr);
-  visit_squares(squares_of(lattice), [&](auto tag) { make_balls<typename decltype(tag)::type>(lattice, scratch); });
+  visit_squares(squares_of(lattice), [&](auto tag) { Balls<typename decltype(tag)::type>(lattice, nullptr, scratch); });
   return scratch.bytes();
 }
 
@@ -396,8 +399,7 @@ void draw_thickness(const Lattice3& lattice, const std::byte* squares, const Ima
   visit_squares(squares_of(lattice), [&](auto tag) {
     using T = typename decltype(tag)::type;
     Scratch taken(scratch);
-    Balls<T> balls = make_balls<T>(lattice, taken);
-    balls.squared = const_cast<T*>(reinterpret_cast<const T*>(squares));
+    const Balls<T> balls(lattice, const_cast<T*>(reinterpret_cast<const T*>(squares)), taken);
     clear(balls, stream);
     // Background is covered by nothing and done with.
     draw<T>(lattice, balls, ~Key<T>{0}, stream);
@@ -412,8 +414,7 @@ void draw_axis_balls(const Lattice3& lattice, const ImageRows<const std::byte>& 
   visit_squares(squares_of(lattice), [&](auto tag) {
     using T = typename decltype(tag)::type;
     Scratch taken(scratch);
-    Balls<T> balls = make_balls<T>(lattice, taken);
-    balls.squared = reinterpret_cast<T*>(squares);
+    const Balls<T> balls(lattice, reinterpret_cast<T*>(squares), taken);
     clear(balls, stream);
     read_radii<T><<<blocks_of(lattice), kBlock, 0, stream>>>(balls, out, nearest);
     draw<T>(lattice, balls, 0, stream);

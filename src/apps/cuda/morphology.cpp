@@ -1,6 +1,6 @@
 // Morphology on a device: the steps of the CPU (apps/morphology.cpp), each a distance transform and a pass over its
-// result. A batch is one array here, but labels that are done one by one are found by the host, and each has launches
-// of its own.
+// result. A batch is one array here, as far as its distances take little memory, but labels that are done one by one are
+// found by the host, and each has launches of its own.
 //
 // With spacing 1 the transform has no maximum, which would cost it another pass over the distances: roots of different
 // squares below 2²² are different floats, so that a threshold decides as the squares do.
@@ -232,7 +232,7 @@ class Work {
 
   const MorphologyCall& call_;
   const MorphologyOptions& options_;
-  const AnyConstDeviceView& input_;
+  const AnyConstDeviceView input_;
   const Stream stream_;
   const Nearness nearness_;
   std::byte *field_ = nullptr, *grown_ = nullptr, *covered_ = nullptr, *best_ = nullptr, *squared_ = nullptr;
@@ -240,10 +240,17 @@ class Work {
   std::size_t bytes_ = 0;
 };
 
+/// Of the first axis of a batch, how much is worked on at once.
+std::int64_t group_of(const MorphologyCall& call, const Shape& shape) {
+  constexpr std::int64_t kElements = std::int64_t{1} << 26;
+  if (call.options.batch_axes == 0) return shape[0];
+  return std::clamp<std::int64_t>(kElements / (element_count(shape) / shape[0]), 1, shape[0]);
+}
+
 }  // namespace
 
 std::size_t morphology_scratch_bytes(const MorphologyCall& call, const AnyConstDeviceView& input) {
-  const Work work(call, input, nullptr, {});
+  const Work work(call, cropped(input, 0, 0, group_of(call, input.shape())), nullptr, {});
   return work.bytes() + work.transform_bytes();
 }
 
@@ -251,8 +258,13 @@ std::string morphology(const MorphologyCall& call, const AnyConstDeviceView& inp
                        const FindLabels& find_labels, Stream stream) {
   const int device = device_of({{input, "input"}, {out, "output"}});
   const fathom::cuda::OnDevice on_device(device);
-  const fathom::cuda::DeviceMemory memory(Work(call, input, nullptr, stream).bytes(), fathom::cuda::native(stream));
-  Work(call, input, memory.data(), stream).run(out, find_labels);
+  const std::int64_t all = input.shape()[0], group = group_of(call, input.shape());
+  const fathom::cuda::DeviceMemory memory(Work(call, cropped(input, 0, 0, group), nullptr, stream).bytes(),
+                                          fathom::cuda::native(stream));
+  for (std::int64_t begin = 0; begin < all; begin += group) {
+    const std::int64_t end = std::min(all, begin + group);
+    Work(call, cropped(input, 0, begin, end), memory.data(), stream).run(cropped(out, 0, begin, end), find_labels);
+  }
   return describe_device(device).name;
 }
 

@@ -60,6 +60,21 @@ TEST_F(AppsOnDevice, MorphologyOfLargerArrays) {
       }
 }
 
+#ifndef FATHOM_EMULATED  // it would take minutes
+TEST_F(AppsOnDevice, MorphologyOfBatchesInGroups) {
+  Random random(4);
+  const Shape shape{3, 6000, 5000};  // two at once
+  const Array mask = mask_array(scatter(shape, 0.01, random), shape, DType::uint8, false);
+  MorphologyOptions options;
+  options.size = 6;
+  options.batch_axes = 1;
+  const Array expected = morphology(mask.view(), options);
+  options.execution.backend = Backend::cuda;
+  const Array found = morphology(mask.view(), options);
+  ASSERT_EQ(std::memcmp(found.data(), expected.data(), found.bytes()), 0);
+}
+#endif
+
 TEST_F(AppsOnDevice, MorphologyRefuses) {
   Random random(1);
   const Spread host(DType::uint8, {4, 5}, random);

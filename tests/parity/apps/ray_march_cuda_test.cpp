@@ -2,6 +2,8 @@
 // these tests, too.
 #include <cuda_runtime_api.h>
 
+#include <iterator>
+
 #include "apps/device_spread.h"
 #include "apps/scenes.h"
 #include "fathom/core/error.h"
@@ -11,6 +13,12 @@ namespace {
 
 using namespace apps;
 
+#ifdef FATHOM_EMULATED  // without sets of points
+constexpr Stepping kSteppings[] = {Stepping::unit, Stepping::field};
+#else
+constexpr Stepping kSteppings[] = {Stepping::unit, Stepping::field, Stepping::pointwise, Stepping::cone};
+#endif
+
 TEST_F(AppsOnDevice, VolumesThereAreDrawnAsOnTheCpu) {
   for (int i = 0; i < scaled(60); ++i) {
     Scene scene = random_scene(4000 + static_cast<std::uint64_t>(i));
@@ -19,6 +27,7 @@ TEST_F(AppsOnDevice, VolumesThereAreDrawnAsOnTheCpu) {
     const Block block(scene.volume);
     RayMarcherOptions options = scene.marcher;
     options.execution.backend = Backend::automatic;
+    options.stepping = kSteppings[static_cast<std::size_t>(i) % std::size(kSteppings)];
     const AnyConstDeviceView volume(block.data(), scene.volume.dtype(), scene.volume.shape());
     const RayMarcher there(volume, options);
     ASSERT_EQ(there.solid(), expected.solid());
