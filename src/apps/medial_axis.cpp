@@ -143,6 +143,16 @@ void fill_image(const Images& images, const View& view, std::int64_t item, int b
                   static_cast<std::size_t>(images.lattice.extent[2]) * rows.size, static_cast<std::byte>(byte));
 }
 
+/// What a device does not look at: indices that the caller gives, which must lie in the image.
+void check_indices(const Images& images, const AnyConstView& nearest) {
+  for (std::int64_t item = 0; item < (element_count(images.shape) > 0 ? images.count() : 0); ++item) {
+    const ImageRows<const std::byte> rows = images.rows(nearest, item);
+    if (nearest.dtype() == DType::int32)
+      cpu::check_indices<std::int32_t>(rows, images.lattice, -1, images.lattice.size() - 1);
+    else cpu::check_indices<std::int64_t>(rows, images.lattice, -1, images.lattice.size() - 1);
+  }
+}
+
 /// @param nearest  of the item
 void find_axis(const Plan& plan, const AnyConstView& nearest, const MedialAxisOptions& options,
                const MedialAxisOutputs& outputs, std::int64_t item, const Execution& execution) {
@@ -244,11 +254,13 @@ MedialAxisReport medial_axis_of_nearest(const AnyConstView& nearest, const Media
   Plan plan = plan_of_nearest(nearest, options, outputs);
   plan.report.scratch_bytes = of_nearest_bytes(plan, nearest, options.execution, outputs);
   check_scratch(options.execution, plan.report.scratch_bytes);
-  if (wants_device(options.execution))
+  if (wants_device(options.execution)) {
+    check_indices(plan.images, nearest);
     return run_there({nearest}, listed(outputs), options.execution, plan.report.scratch_bytes,
                      [&](const DeviceCopies& at, Stream stream) {
                        medial_axis_of_nearest(at.inputs[0], options_on_device(options), outputs_of(at), stream);
                      });
+  }
   each_item(plan.images, [&](std::int64_t item, double begin, double end) {
     find_axis(plan, plan.images.view(nearest, item), options, outputs, item, step_of(options.execution, begin, end));
   });
@@ -266,11 +278,13 @@ MedialAxisReport axis_balls(const AnyConstView& axis, const AnyConstView& neares
   Plan plan = plan_balls(axis, nearest, options, out);
   plan.report.scratch_bytes = balls_bytes(plan, axis, nearest, options, out);
   check_scratch(options.execution, plan.report.scratch_bytes);
-  if (wants_device(options.execution))
+  if (wants_device(options.execution)) {
+    check_indices(plan.images, nearest);
     return run_there({axis, nearest}, {out}, options.execution, plan.report.scratch_bytes,
                      [&](const DeviceCopies& at, Stream stream) {
                        axis_balls(at.inputs[0], at.inputs[1], options_on_device(options), at.outputs[0], stream);
                      });
+  }
   const Images& images = plan.images;
   each_item(images, [&](std::int64_t item, double begin, double end) {
     const Array chosen = grid::mark_sites(images.view(axis, item), {grid::Sites::Rule::nonzero});

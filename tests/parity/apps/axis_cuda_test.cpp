@@ -279,5 +279,23 @@ TEST_F(AppsOnDevice, AxesAndThicknessRefuse) {
             "porosimetry has no CUDA backend; give arrays in the processor's memory");
 }
 
+/// Of arrays of the host; a device's are not looked at.
+TEST(AxisOnDevice, IndicesBeyondTheImageAreRefused) {
+  if (device_count() == 0) GTEST_SKIP() << "there is no CUDA device";
+  Array axis(DType::uint8, {2, 3}), nearest(DType::int32, {2, 3}), out(DType::uint8, {2, 3});
+  for (std::int64_t k = 0; k < 6; ++k) store(nearest, k, static_cast<double>(k));
+  store(nearest, 4, 6);
+  poison(out);
+  MedialAxisOptions pruned;
+  AxisBallsOptions balls;
+  pruned.execution.backend = balls.execution.backend = Backend::cuda;
+  const std::string expected = "'nearest' holds 6 as element 4 of an image of 6; give the index of one of them";
+  const std::string axes = refusal([&] { medial_axis_of_nearest(nearest.view(), pruned, {.axis = out.view()}); }),
+                    covered = refusal([&] { axis_balls(axis.view(), nearest.view(), balls, out.view()); });
+  EXPECT_EQ(axes.substr(0, expected.size()), expected);
+  EXPECT_EQ(covered.substr(0, expected.size()), expected);
+  EXPECT_TRUE(is_poisoned(out));
+}
+
 }  // namespace
 }  // namespace fathom::test
