@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "fathom/mesh/compare.h"
 #include "input.h"
 #include "json.h"
+#include "mesh_plan.h"
 #include "mesh_report.h"
 #include "options.h"
 #include "progress.h"
@@ -24,35 +27,21 @@ namespace {
 /// Options that ask for a field or for points.
 void check_compare_options(const MeshArguments& a) {
   const MeshArguments none;
+  std::optional<std::string_view> asked = lattice_option(a);
   for (const auto& [option, is_given] : {std::pair{"-o", !a.output.empty()},
                                          {"--format", !a.format.empty()},
-                                         {"--compress", a.compress},
-                                         {"--resolution", !a.resolution.empty()},
-                                         {"--spacing", !a.spacing.empty()},
-                                         {"--origin", !a.origin.empty()},
-                                         {"--shape", !a.shape.empty()},
-                                         {"--margin", !a.margin.empty()},
-                                         {"--band", !a.band.empty()},
-                                         {"--cutoff", !a.cutoff.empty()},
-                                         {"--dense", a.dense},
-                                         {"--offset", !a.offset.empty()},
                                          {"--sign", a.sign != none.sign},
                                          {"--rule", !a.rule.empty()},
-                                         {"--closest", !a.closest.empty()},
-                                         {"--triangles", !a.triangles.empty()},
-                                         {"--inside", !a.inside.empty()},
                                          {"--points", !a.points.empty()},
                                          {"--columns", !a.columns.empty()},
                                          {"--delimiter", !a.delimiter.empty()},
                                          {"--decimal", !a.decimal.empty()},
                                          {"--dtype", a.dtype != none.dtype},
-                                         {"--preview", !a.preview.empty()},
-                                         {"--title", !a.title.empty()},
                                          {"--memory", !a.memory.empty()},
                                          {"--plan", a.plan}})
-    if (is_given)
-      throw InvalidArgument(
-          fmt::format("--compare prints numbers alone; leave out {}, or ask for it by itself", option));
+    if (is_given && !asked) asked = option;
+  if (asked)
+    throw InvalidArgument(fmt::format("--compare prints numbers alone; leave out {}, or ask for it by itself", *asked));
   if (io::same_stream(a.input, a.compare))
     throw InvalidArgument("both meshes cannot come from standard input or one pipe; give one of them a file");
 }

@@ -123,26 +123,10 @@ void plan_form(const MeshArguments& arguments, MeshPlan& plan) {
   else if (arguments.output == "-") plan.field_format.format = io::Format::npy;
 }
 
-/// Options that only a lattice has.
 void check_point_options(const MeshArguments& a) {
-  for (const auto& [option, is_given] : {std::pair{"--resolution", !a.resolution.empty()},
-                                         {"--spacing", !a.spacing.empty()},
-                                         {"--origin", !a.origin.empty()},
-                                         {"--shape", !a.shape.empty()},
-                                         {"--margin", !a.margin.empty()},
-                                         {"--band", !a.band.empty()},
-                                         {"--cutoff", !a.cutoff.empty()},
-                                         {"--dense", a.dense},
-                                         {"--offset", !a.offset.empty()},
-                                         {"--compress", a.compress},
-                                         {"--closest", !a.closest.empty()},
-                                         {"--triangles", !a.triangles.empty()},
-                                         {"--inside", !a.inside.empty()},
-                                         {"--preview", !a.preview.empty()},
-                                         {"--title", !a.title.empty()}})
-    if (is_given)
-      throw InvalidArgument(
-          fmt::format("{} is for a lattice, and --points asks for points; leave one of them out", option));
+  if (const auto option = lattice_option(a))
+    throw InvalidArgument(
+        fmt::format("{} is for a lattice, and --points asks for points; leave one of them out", *option));
   if (a.output.empty()) throw InvalidArgument("no output was asked for; give -o FILE");
   if (io::same_stream(a.input, a.points))
     throw InvalidArgument("mesh and points cannot both come from standard input or one pipe; give one of them a file");
@@ -395,6 +379,26 @@ const MeshOutput* MeshPlan::output(Kind kind) const {
   const auto found =
       std::find_if(outputs.begin(), outputs.end(), [&](const MeshOutput& output) { return output.kind == kind; });
   return found == outputs.end() ? nullptr : &*found;
+}
+
+std::optional<std::string_view> lattice_option(const MeshArguments& a) {
+  for (const auto& [option, is_given] : {std::pair{"--resolution", !a.resolution.empty()},
+                                         {"--spacing", !a.spacing.empty()},
+                                         {"--origin", !a.origin.empty()},
+                                         {"--shape", !a.shape.empty()},
+                                         {"--margin", !a.margin.empty()},
+                                         {"--band", !a.band.empty()},
+                                         {"--cutoff", !a.cutoff.empty()},
+                                         {"--dense", a.dense},
+                                         {"--offset", !a.offset.empty()},
+                                         {"--compress", a.compress},
+                                         {"--closest", !a.closest.empty()},
+                                         {"--triangles", !a.triangles.empty()},
+                                         {"--inside", !a.inside.empty()},
+                                         {"--preview", !a.preview.empty()},
+                                         {"--title", !a.title.empty()}})
+    if (is_given) return option;
+  return std::nullopt;
 }
 
 io::Mesh read_finite_mesh(const std::string& path) {

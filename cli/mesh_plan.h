@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fathom/io/image.h"
@@ -74,6 +75,9 @@ struct MeshPlan {
   bool is_lattice() const { return !outputs.empty(); }  ///< else there are points
   const MeshOutput* output(MeshOutput::Kind kind) const;
 };
+
+/// The first option that is given and that only a lattice has.
+std::optional<std::string_view> lattice_option(const MeshArguments& arguments);
 
 /// @throws IoError also where a vertex is not finite
 io::Mesh read_finite_mesh(const std::string& path);
