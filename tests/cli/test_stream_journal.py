@@ -184,6 +184,8 @@ def test_files_that_are_no_journals_stay(surface):
     for text in ["{}", '{"fathom":"stream journal"}', '{"fathom":"stream journal","version":1}', '{"fathom":[1]}', "[" * 9000]:
         (surface.directory / "notes.txt").write_text(text + "\n")
         assert surface.refuses(3, "stream", "verify", "expected.raw", "--journal", "notes.txt").startswith("notes.txt is ")
+    assert surface.refuses(3, "stream", "verify", "expected.raw", "--journal", surface.graph) == (
+        "graph.json is no journal of fathom stream; give the journal that was written with the output")
 
 
 @pytest.mark.parametrize("region", [
