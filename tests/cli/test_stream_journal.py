@@ -196,7 +196,7 @@ def test_forged_regions(surface, region):
     about = {**json.loads(first), "region": region}
     (surface.directory / "out.journal").write_text("\n".join([json.dumps(about), *rest]) + "\n")
     line = surface.refuses(3, "stream", "verify", "out.raw", "--journal", "out.journal")
-    assert line == "out.journal is no journal of fathom stream; name a file that is new"
+    assert line == "out.journal is no journal of fathom stream; give the journal that was written with the output"
 
 
 def test_missing_parts(surface):
