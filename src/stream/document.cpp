@@ -381,8 +381,8 @@ class Reader {
   }
 
   const Json& nodes_;
-  NodeIds* const ids_;
   const Resources& resources_;
+  NodeIds* const ids_;
   std::unordered_map<std::string, NodeRef> made_;
 };
 
