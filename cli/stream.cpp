@@ -71,7 +71,7 @@ class StreamWork {
  public:
   StreamWork(const StreamArguments& arguments, const std::string& action) : arguments_(arguments) {
     progress_.begin("reading");
-    graph_ = read_graph(arguments.words.back());
+    graph_ = read_graph(arguments.words.back(), ids_);
     output_ = plan_output(arguments, *graph_);
     if (output_.stripe > 0) order_stripes();
     evaluator_.execution.threads = parse_threads(arguments.threads);
@@ -101,7 +101,7 @@ class StreamWork {
   void check() {
     progress_.end();
     const stream::Evaluator evaluator(graph_, evaluator_);
-    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), output_, run_.ring));
+    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), ids_, output_, run_.ring));
     else print_text(fmt::format("{}: {}\n", shown_graph(), raster_text(evaluator.plan())));
   }
 
@@ -113,8 +113,8 @@ class StreamWork {
       size_ring(plan, stream::estimate(plan).band_seconds);
       evaluator = with_ring(plan);
     }
-    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), output_, run_.ring));
-    else print_text(stream_plan_text(arguments_, evaluator.plan(), output_, run_.ring));
+    if (arguments_.json) print_line(stream_plan_json(arguments_, evaluator.plan(), ids_, output_, run_.ring));
+    else print_text(stream_plan_text(arguments_, evaluator.plan(), ids_, output_, run_.ring));
   }
 
   void run() {
@@ -396,6 +396,7 @@ class StreamWork {
   }
 
   const StreamArguments& arguments_;
+  stream::NodeIds ids_;
   stream::NodeRef graph_;
   StreamOutput output_;
   stream::EvaluatorOptions evaluator_;
@@ -444,7 +445,8 @@ Work declare_stream(CLI::App* verb) {
       "journal keeps that, and the same command goes on there");
   verb->add_option("--rate", a.rate, "Most bytes a second, such as 10MB/s");
   verb->add_option("--min-rate", a.min_rate,
-                   "Bytes a second that the reader needs: works far enough ahead, and reports whether it had to wait");
+                   "Bytes a second that the reader needs: computes bands ahead for a second of it or for eight bands' time "
+                   "before the first byte, and reports whether the reader had to wait");
   verb->add_option("--preview", a.preview, "Picture of the raster from few of its pixels, and of its middle, as PNG");
   verb->add_option("--scale", a.scale, "Pixels of the raster for one of the picture, each way (default: what fits)");
   verb->add_option("--backend", a.backend,

@@ -93,7 +93,7 @@ NodeWords words_of(const stream::Node& node) {
   return words.words;
 }
 
-stream::NodeRef read_graph(const std::string& path) {
+stream::NodeRef read_graph(const std::string& path, stream::NodeIds& ids) {
   const fs::path folder = path == "-" ? fs::path() : fs::path(path).parent_path();
   const auto beside = [&folder](const std::string& name) { return (folder / name).string(); };
   stream::Resources resources;
@@ -106,7 +106,7 @@ stream::NodeRef read_graph(const std::string& path) {
   resources.read_placements = [&](const std::string& name) { return io::read_whole_triples(beside(name)); };
   const std::string text = read_text(path);
   try {
-    return stream::read_document(text, resources);
+    return stream::read_document(text, resources, &ids);
   } catch (const InvalidArgument& error) {
     throw IoError(fmt::format("{}: {}", input_name(path), error.what()));
   }

@@ -3,15 +3,16 @@
 
 #include <string>
 
-#include "fathom/stream/node.h"
+#include "fathom/stream/document.h"
 
 namespace fathom::cli {
 
 /// Reads a graph; the paths in it are relative to the document's folder. What its files say and is not taken is warned
 /// of.
 /// @param path  "-": standard input, and paths are relative to the working directory
+/// @param ids  gets what the document calls its nodes
 /// @throws IoError the document or a file of it cannot be read @throws InvalidArgument what is wrong with it
-stream::NodeRef read_graph(const std::string& path);
+stream::NodeRef read_graph(const std::string& path, stream::NodeIds& ids);
 
 /// What a node is, in words.
 struct NodeWords {

@@ -28,9 +28,11 @@ constexpr const char* kKind = "stream journal";
 
 std::string reason() { return std::generic_category().message(errno); }
 double now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
-IoError no_journal(const std::string& path) {
-  return IoError(fmt::format("{} is no journal of fathom stream; name a file that is new", path));
+IoError no_journal(const std::string& path, const char* what_works) {
+  return IoError(fmt::format("{} is no journal of fathom stream; {}", path, what_works));
 }
+constexpr const char* kNew = "name a file that is new";
+constexpr const char* kWritten = "give the journal that was written with the output";
 std::string line_of(std::size_t band, std::uint32_t checksum) {
   return fmt::format("{{\"band\":{},\"crc32c\":\"{:08x}\"}}\n", band, checksum);
 }
@@ -44,15 +46,16 @@ struct Contents {
 };
 
 /// Lines up to the first one that is not whole, as a crash may leave it.
-/// @throws IoError it is no journal
-Contents read_journal(const std::string& path) try {
+/// @throws IoError it is no journal; the message ends with what works
+Contents read_journal(const std::string& path, const char* what_works) try {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw IoError(fmt::format("{} cannot be read: {}", path, reason()));
   Contents contents;
   std::string line;
   std::getline(file, line);
   contents.about = Json::parse(line, nullptr, false);
-  if (file.eof() || !contents.about.is_object() || contents.about.value("fathom", "") != kKind) throw no_journal(path);
+  if (file.eof() || !contents.about.is_object() || contents.about.value("fathom", "") != kKind)
+    throw no_journal(path, what_works);
   if (contents.about.value("version", 0) != 1)
     throw IoError(fmt::format("{} is a journal of another version of fathom", path));
   contents.ends.push_back(line.size() + 1);
@@ -75,7 +78,7 @@ Contents read_journal(const std::string& path) try {
   }
   return contents;
 } catch (const Json::exception&) {
-  throw no_journal(path);
+  throw no_journal(path, what_works);
 }
 
 struct Geometry {
@@ -89,17 +92,18 @@ Geometry geometry_of(const Json& about, const std::string& path) try {
   const auto region = about.at("region").get<std::array<std::int64_t, 4>>();
   constexpr std::int64_t kMost = std::int64_t{1} << 40;  // of a raster's extents
   for (const int k : {0, 2})
-    if (region[k] < 0 || region[k] >= region[k + 1] || region[k + 1] > kMost) throw no_journal(path);
+    if (region[k] < 0 || region[k] >= region[k + 1] || region[k + 1] > kMost) throw no_journal(path, kWritten);
   Geometry geometry{
       DType::uint8, {region[1] - region[0], region[3] - region[2]}, about.at("band"), about.at("format") == "raw"};
   const std::string name = about.at("dtype");
   for (const DType of : {DType::boolean, DType::uint16, DType::float32})
     if (fathom::name_of(of) == name) geometry.dtype = of;
-  if (geometry.band <= 0 || geometry.band > kMost) throw no_journal(path);
-  if (static_cast<double>(geometry.shape[0]) * static_cast<double>(geometry.shape[1]) > 0x1p60) throw no_journal(path);
+  if (geometry.band <= 0 || geometry.band > kMost) throw no_journal(path, kWritten);
+  if (static_cast<double>(geometry.shape[0]) * static_cast<double>(geometry.shape[1]) > 0x1p60)
+    throw no_journal(path, kWritten);
   return geometry;
 } catch (const Json::exception&) {
-  throw no_journal(path);
+  throw no_journal(path, kWritten);
 }
 
 /// A crash before the first line was whole leaves a part of it.
@@ -154,7 +158,7 @@ Journal::Journal(std::string path, const Json& about) : path_(std::move(path)) {
   try {  // what another one writes is read only once it has ended
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) throw IoError(fmt::format("{} is in use by another fathom", path_));
     if (is_begun(path_, line)) {
-      Contents contents = read_journal(path_);
+      Contents contents = read_journal(path_, kNew);
       check_same_work(path_, contents.about, about);
       bands_ = std::move(contents.bands);
       acknowledged_ = contents.acknowledged;
@@ -212,7 +216,7 @@ void Journal::acknowledge(std::int64_t bytes) {
 }
 
 int verify_journal(const std::string& output, const std::string& journal, bool json) {
-  const Contents contents = read_journal(journal);
+  const Contents contents = read_journal(journal, kWritten);
   const auto [dtype, shape, band, raw] = geometry_of(contents.about, journal);
   const auto bands = static_cast<std::size_t>((shape[0] + band - 1) / band);
   if (contents.bands.size() < bands)

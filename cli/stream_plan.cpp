@@ -19,14 +19,17 @@ namespace {
 
 using Entry = stream::Plan::Entry;
 
-/// As written documents call it.
-std::string id_of(const stream::Plan& plan, std::size_t number) {
-  return fmt::format("{}-{}", plan.entries[number].node->type(), number + 1);
+/// The document's, or of a node that the command put there itself one as written documents have it.
+std::string id_of(const stream::Plan& plan, const stream::NodeIds& ids, std::size_t number) {
+  const stream::Node& node = *plan.entries[number].node;
+  const auto found = ids.find(&node);
+  return found != ids.end() ? printable(found->second) : fmt::format("{}-{}", node.type(), number + 1);
 }
 
 std::string entry_text(const Entry& entry, bool by_the_cpu) {
   const stream::Node& node = *entry.node;
-  std::string text = fmt::format("{}, {}", to_string(node.whole().shape()), fathom::name_of(node.dtype()));
+  std::string text =
+      fmt::format("{}, {}, {}", node.type(), to_string(node.whole().shape()), fathom::name_of(node.dtype()));
   if (const std::string words = words_of(node).parameters; !words.empty()) text += "; " + printable(words);
   if (entry.halo > 0) text += fmt::format("; halo {}", entry.halo);
   if (entry.cell && entry.cell->skew == 0)
@@ -41,10 +44,10 @@ std::string entry_text(const Entry& entry, bool by_the_cpu) {
 }
 
 /// Each node once, below the first of its parents.
-void add_tree(const stream::Plan& plan, std::size_t number, const std::string& role, std::size_t depth,
-              std::vector<bool>& listed, std::string& text) {
+void add_tree(const stream::Plan& plan, const stream::NodeIds& ids, std::size_t number, const std::string& role,
+              std::size_t depth, std::vector<bool>& listed, std::string& text) {
   const Entry& entry = plan.entries[number];
-  const std::string name = fmt::format("{}{}{}", std::string(2 * depth, ' '), role, id_of(plan, number));
+  const std::string name = fmt::format("{}{}{}", std::string(2 * depth, ' '), role, id_of(plan, ids, number));
   if (listed[number]) {
     text += fmt::format("{}: see above\n", name);
     return;
@@ -56,7 +59,7 @@ void add_tree(const stream::Plan& plan, std::size_t number, const std::string& r
     std::string to = child.role == stream::Role::mask || child.role == stream::Role::weight
                          ? fmt::format("{} ", stream::name_of(child.role))
                          : "";
-    add_tree(plan, entry.children[k], to, depth + 1, listed, text);
+    add_tree(plan, ids, entry.children[k], to, depth + 1, listed, text);
   }
 }
 
@@ -93,11 +96,11 @@ std::string raster_text(const stream::Plan& plan) {
   return text + fmt::format(", {} {}", plan.entries.size(), plan.entries.size() == 1 ? "node" : "nodes");
 }
 
-std::string stream_plan_text(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output,
-                             int ring) {
+std::string stream_plan_text(const StreamArguments& arguments, const stream::Plan& plan, const stream::NodeIds& ids,
+                             const StreamOutput& output, int ring) {
   std::string text = fmt::format("graph    {}: {}\n", input_name(arguments.words.back()), raster_text(plan)), tree;
   std::vector<bool> listed(plan.entries.size());
-  add_tree(plan, plan.entries.size() - 1, "", 1, listed, tree);
+  add_tree(plan, ids, plan.entries.size() - 1, "", 1, listed, tree);
   text += tree;
   const stream::Size tile = plan.entries.back().tile;
   text += fmt::format("region   {}\n", region_text(plan.region));
@@ -129,15 +132,15 @@ std::string stream_plan_text(const StreamArguments& arguments, const stream::Pla
                     rate_text(guess.rate), about(guess.seconds), about(guess.first_seconds));
 }
 
-Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan, const StreamOutput& output,
-                      int ring) {
+Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan, const stream::NodeIds& ids,
+                      const StreamOutput& output, int ring) {
   Json nodes = Json::array();
   for (std::size_t k = 0; k < plan.entries.size(); ++k) {
     const Entry& entry = plan.entries[k];
     Json children = Json::array();
-    for (const std::size_t child : entry.children) children.push_back(id_of(plan, child));
+    for (const std::size_t child : entry.children) children.push_back(id_of(plan, ids, child));
     nodes.push_back(
-        {{"id", id_of(plan, k)},
+        {{"id", id_of(plan, ids, k)},
          {"type", entry.node->type()},
          {"shape", to_json(entry.node->whole().shape())},
          {"dtype", fathom::name_of(entry.node->dtype())},

@@ -284,8 +284,8 @@ const std::vector<TypeRow>& types() {
 
 class Reader {
  public:
-  Reader(const Json& nodes, const Resources& resources)
-      : nodes_(nodes), resources_(resources), made_(resources.nodes.begin(), resources.nodes.end()) {}
+  Reader(const Json& nodes, const Resources& resources, NodeIds* ids)
+      : nodes_(nodes), resources_(resources), ids_(ids), made_(resources.nodes.begin(), resources.nodes.end()) {}
 
   /// Children before parents; without recursion.
   NodeRef read(const std::string& root) {
@@ -304,7 +304,8 @@ class Reader {
       auto& [id, next] = path.back();
       const Json& children = children_of(id);
       if (next == children.size()) {
-        made_[id] = make(id);
+        const NodeRef& node = made_[id] = make(id);
+        if (ids_) ids_->emplace(node.get(), id);
         on_path.erase(id);
         path.pop_back();
         continue;
@@ -381,6 +382,7 @@ class Reader {
 
   const Json& nodes_;
   const Resources& resources_;
+  NodeIds* const ids_;
   std::unordered_map<std::string, NodeRef> made_;
 };
 
@@ -426,7 +428,7 @@ class Look final : public Json::json_sax_t {
 
 }  // namespace
 
-NodeRef read_document(std::string_view text, const Resources& resources) {
+NodeRef read_document(std::string_view text, const Resources& resources, NodeIds* ids) {
   constexpr std::size_t kMostNodes = 1 << 20;
   Look look;
   Json::sax_parse(text, &look);
@@ -456,7 +458,7 @@ NodeRef read_document(std::string_view text, const Resources& resources) {
   if (json["nodes"].size() > kMostNodes) throw InvalidArgument("the document has more than 2²⁰ nodes");
   const std::string root = text_of("root");
   if (root.empty()) throw InvalidArgument("the document does not name its root");
-  return Reader(json["nodes"], resources).read(root);
+  return Reader(json["nodes"], resources, ids).read(root);
 }
 
 }  // namespace fathom::stream

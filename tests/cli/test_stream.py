@@ -198,13 +198,13 @@ def test_check(surface):
 
 PLAN = """\
 graph    graph.json: 700 × 900, uint8, 7 nodes
-  mask-7: 700 × 900, uint8; background 0
-    profile-5: 700 × 900, uint8; expression 255*exp(-d/5); computed once for 41 × 53 and repeated
-      distance-4: 700 × 900, float32; max 15, to nonzero; halo 15
-        mask repeat-3: 700 × 900, bool; kept in tiles of 256 × 256
-          threshold-2: 41 × 53, bool; value 250; kept in tiles of 41 × 53
-            noise-1: 41 × 53, uint8; seed 5
-    mask formula-6: 700 × 900, bool; expression (x-450)^2 + (y-350)^2 < 300^2
+  out: mask, 700 × 900, uint8; background 0
+    coat: profile, 700 × 900, uint8; expression 255*exp(-d/5); computed once for 41 × 53 and repeated
+      far: distance, 700 × 900, float32; max 15, to nonzero; halo 15
+        mask all: repeat, 700 × 900, bool; kept in tiles of 256 × 256
+          dots: threshold, 41 × 53, bool; value 250; kept in tiles of 41 × 53
+            grain: noise, 41 × 53, uint8; seed 5
+    mask shape: formula, 700 × 900, bool; expression (x-450)^2 + (y-350)^2 < 300^2
 region   0:700,10:900
 work     3 bands of 256 rows, in tiles of 256 × 890, 2 threads
 memory   """
@@ -229,17 +229,16 @@ def test_plan(surface, how):
 def test_plan_of_an_exact_distance(fathom):
     graph = graphs.write(fathom, graphs.exact(3000, 2000))
     text = fathom.ok("stream", "explain", graph)
-    assert "  far" not in text and "swept from the first row to the last, behind a pass from the last to the first" in text
+    assert "\n  far: distance, 3000 × 2000" in text and "swept from the first row to the last, behind a pass from the last to the first" in text
     assert re.search(r"^disk     [\d.]+ [kM]B of temporary files; the mask is computed twice, once before the first byte$",
                      text, re.M)
 
 
 def test_plan_as_json(surface):
     plan = json.loads(surface.ok("stream", "explain", "graph.json", "-o", "out.raw", "--threads", 1, "--json"))
-    assert [node["id"] for node in plan["nodes"]] == ["noise-1", "threshold-2", "repeat-3", "distance-4", "profile-5",
-                                                      "formula-6", "mask-7"]
+    assert [node["id"] for node in plan["nodes"]] == ["grain", "dots", "all", "far", "coat", "shape", "out"]
     profile = plan["nodes"][4]
-    assert profile["cell"] == {"height": 41, "width": 53, "skew": 0} and profile["children"] == ["distance-4"]
+    assert profile["cell"] == {"height": 41, "width": 53, "skew": 0} and profile["children"] == ["far"]
     assert (plan["operation"], plan["shape"], plan["dtype"]) == ("plan", [700, 900], "uint8")
     assert plan["output"] == {"path": "out.raw", "format": "raw", "bytes": 630000}
     assert plan["memory_bytes"]["total"] == sum(v for k, v in plan["memory_bytes"].items() if k != "total")

@@ -184,6 +184,8 @@ def test_files_that_are_no_journals_stay(surface):
     for text in ["{}", '{"fathom":"stream journal"}', '{"fathom":"stream journal","version":1}', '{"fathom":[1]}', "[" * 9000]:
         (surface.directory / "notes.txt").write_text(text + "\n")
         assert surface.refuses(3, "stream", "verify", "expected.raw", "--journal", "notes.txt").startswith("notes.txt is ")
+    assert surface.refuses(3, "stream", "verify", "expected.raw", "--journal", surface.graph) == (
+        "graph.json is no journal of fathom stream; give the journal that was written with the output")
 
 
 @pytest.mark.parametrize("region", [
@@ -194,7 +196,7 @@ def test_forged_regions(surface, region):
     about = {**json.loads(first), "region": region}
     (surface.directory / "out.journal").write_text("\n".join([json.dumps(about), *rest]) + "\n")
     line = surface.refuses(3, "stream", "verify", "out.raw", "--journal", "out.journal")
-    assert line == "out.journal is no journal of fathom stream; name a file that is new"
+    assert line == "out.journal is no journal of fathom stream; give the journal that was written with the output"
 
 
 def test_missing_parts(surface):

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "fathom/stream/node.h"
@@ -43,10 +44,14 @@ struct Resources {
   std::map<std::string, NodeRef> nodes;  ///< made already, by the ids under which the document has them as children
 };
 
+/// What a document calls its nodes.
+using NodeIds = std::unordered_map<const Node*, std::string>;
+
 /// Makes the graph of a document.
+/// @param ids  gets those of the nodes that are made; null: nobody asks
 /// @throws InvalidArgument what is wrong, with the node and the field
 /// @throws IoError what `open` throws
-NodeRef read_document(std::string_view json, const Resources& resources);
+NodeRef read_document(std::string_view json, const Resources& resources, NodeIds* ids = nullptr);
 
 /// The document of a graph; each node once, however many parents it has.
 std::string write_document(const Node& root);

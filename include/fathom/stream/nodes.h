@@ -108,11 +108,11 @@ NodeRef threshold(NodeRef data, double value, bool above = false);
 
 /// z = f(d).
 struct ProfileOptions {
-  std::string expression;     ///< of d; or else
-  std::vector<double> table;  ///< z at d = 0, 1, 2, …, linear in between; the last also beyond
+  std::string expression = {};     ///< of d; or else
+  std::vector<double> table = {};  ///< z at d = 0, 1, 2, …, linear in between; the last also beyond
   /// z of +inf. Not given: the table's last; the expression's value at the distance's bound, or at inf. Of -inf it is
   /// the table's first, or the expression's value at minus the bound.
-  std::optional<double> infinite;
+  std::optional<double> infinite = {};
   DType dtype = DType::uint8;
 };
 NodeRef profile(NodeRef data, const ProfileOptions& options);
