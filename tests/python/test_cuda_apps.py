@@ -79,6 +79,8 @@ def test_nearest_values(library):
 def test_costmap(library, dtype):
     cells = np.array([0, 0, 0, 0, 100, -1])[RANDOM.integers(0, 6, (2, 40, 50))].astype(np.int8).astype(dtype)
     robot = {"resolution": 0.05, "inscribed": 0.1, "inflation": 0.5, "ndim": 2}
+    if dtype == "uint8":
+        robot["occupied"] = "==100"
     check(library, fathom.costmap, cells, **robot)
     costs, nearest = fathom.costmap(library.put(cells), return_nearest=True, **robot)
     expected = fathom.costmap(cells, return_nearest=True, **robot)
