@@ -10,7 +10,7 @@ Array downloaded(const AnyConstDeviceView& view, const char* name, Stream stream
   using fathom::cuda::check;
   Array copy(view.dtype(), view.shape());
   if (copy.bytes() == 0) return copy;
-  const fathom::cuda::OnDevice on_device(device_of({{view, name}}));
+  const fathom::cuda::OnDevice on_device(device_of({{view, name}}, stream));
   const auto size = static_cast<std::int64_t>(size_of(view.dtype()));
   fathom::cuda::HostRows<const std::byte> rows;
   rows.data = view.data();

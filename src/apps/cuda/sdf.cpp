@@ -45,7 +45,7 @@ struct Memory {
 
 void fill_texture(const Texels& texels, const Array& sites, const Placing& placing, const AnyDeviceView& texture,
                   Stream its_stream) {
-  const fathom::cuda::OnDevice on_device(device_of({{texture, "texture"}}));
+  const fathom::cuda::OnDevice on_device(device_of({{texture, "texture"}}, its_stream));
   const cudaStream_t stream = fathom::cuda::native(its_stream);
   const std::int64_t pixels = texels.shares.height * texels.shares.width, all = element_count(texture.shape());
   const std::int64_t segments = sites.shape()[0] / kSitesOfSegment, at_a_time = std::min(all, kAtATime);
