@@ -73,8 +73,9 @@ def costmap(
     Returns
     -------
     costs : array of uint8, shape of `occupancy`
-        255 where unknown, 254 where occupied, 253 up to the inscribed radius, whatever the inflation radius, else 252 exp(-scaling (d - inscribed)),
-        cut to a whole number, and 0 beyond the inflation radius. The same kind of array as `occupancy`.
+        255 where unknown, 254 where occupied, 253 up to the inscribed radius, whatever the inflation radius, else
+        252 exp(-scaling (d - inscribed)), cut to a whole number, and 0 beyond the inflation radius. The same kind of
+        array as `occupancy`.
     nearest : array of int32 or int64
         With `return_nearest`: the row-major index in its map of the nearest occupied cell; -1 if there is none.
 

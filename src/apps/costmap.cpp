@@ -131,12 +131,6 @@ void fill(const Array& squared, const Array& unknown, const std::vector<std::uin
   });
 }
 
-CostmapOptions options_on_device(const CostmapOptions& options) {
-  CostmapOptions own = options;
-  own.execution = execution_on_device(options.execution);
-  return own;
-}
-
 DeviceCostmapOutputs outputs_there(const DeviceCopies& at) { return {at.outputs[0], at.outputs[1]}; }
 
 /// Between arrays of the host.

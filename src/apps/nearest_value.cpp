@@ -98,12 +98,6 @@ void each_image(const AnyConstView& input, const AnyConstView& nearest, const Ne
     cpu::direct(nearest, compass_of(input.shape(), options), outputs.direction, options.execution, threads);
 }
 
-grid::DistanceOptions options_on_device(const grid::DistanceOptions& options) {
-  grid::DistanceOptions own = options;
-  own.execution = execution_on_device(options.execution);
-  return own;
-}
-
 DeviceNearestValueOutputs outputs_there(const DeviceCopies& at) {
   return {at.outputs[0], at.outputs[1], at.outputs[2]};
 }
