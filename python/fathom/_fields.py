@@ -211,11 +211,11 @@ def sdf(
     else:
         more = math.ceil(2 * pad) if 0 <= pad < 2**30 else 0
         size = (shape[0] + more, shape[1] + more)
-    size = (*images.batch, *size)
+    wanted = (*images.batch, *size)
     if out is None:
-        texture = images.given.output(size, _TEXTURE.allowed[0] if dtype is None else named(dtype, _TEXTURE.allowed))
+        texture = images.given.output(wanted, _TEXTURE.allowed[0] if dtype is None else named(dtype, _TEXTURE.allowed))
     else:
-        texture = images.given.output_into(out, _TEXTURE, size, dtype)
+        texture = images.given.output_into(out, _TEXTURE, wanted, dtype)
     images.run(_core.sdf, number(range, "range"), pad, bool(invert), texture)
     return texture.finish()
 
