@@ -43,6 +43,16 @@ BasicAnyView<Byte, MemorySpace::device> on_device(const BasicAnyView<Byte, Memor
 /// @throws InvalidArgument the backend is the CPU
 void check_device_execution(const Execution& execution);
 
+/// The options of such a call, with the device as the backend.
+/// @throws InvalidArgument the backend is the CPU
+template <class Options>
+Options on_its_device(const Options& options) {
+  check_device_execution(options.execution);
+  Options own = options;
+  own.execution.backend = Backend::cuda;
+  return own;
+}
+
 /// What a build without CUDA says to such a call.
 [[noreturn]] void refuse_device_views();
 

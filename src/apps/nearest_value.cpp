@@ -36,7 +36,7 @@ int space_rank(const AnyConstView& input, const grid::DistanceOptions& options) 
 
 void check(const AnyConstView& input, const grid::DistanceOptions& options, const NearestValueOutputs& outputs) {
   thread_count(options.execution);
-  check_batch(input, options.batch_axes);
+  check_batch(input.shape(), options.batch_axes);
   if (options.sites.rule == grid::Sites::Rule::labels)
     throw InvalidArgument("the sites are another label's elements, whose values mean nothing; choose another rule");
   if (options.signed_distance || !options.region.empty())
