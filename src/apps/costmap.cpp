@@ -65,6 +65,7 @@ void check_number(double value, const char* name, bool positive) {
 }
 
 void check(const AnyConstView& map, const CostmapOptions& options, const CostmapOutputs& outputs) {
+  check_batch(map.shape(), options.batch_axes);
   check_number(options.resolution, "resolution", true);
   check_number(options.inscribed, "inscribed radius", false);
   check_number(options.inflation, "inflation radius", false);

@@ -228,15 +228,17 @@ SdfReport sdf(const AnyConstView& coverage, const SdfOptions& options, const Any
 SdfReport sdf(const AnyConstDeviceView& coverage, const SdfOptions& options, const AnyDeviceView& texture,
               Stream stream) {
   const SdfOptions own = on_its_device(options);
-  SdfReport report = draw_each(
-      cuda::downloaded(coverage, "coverage", stream).view(), own, texture,
-      [stream](const AnyConstView& image, const SdfOptions& its, const AnyDeviceView& to) {
-        return draw(image, its, unchecked(to), [&](const Texels& texels, const Array& sites, const Placing& placing) {
-          cuda::fill_texture(texels, sites, placing, to, stream);
-        });
-      });
+  const auto draw_one = [stream](const AnyConstView& image, const SdfOptions& its, const AnyDeviceView& to) {
+    return draw(image, its, unchecked(to), [&](const Texels& texels, const Array& sites, const Placing& placing) {
+      cuda::fill_texture(texels, sites, placing, to, stream);
+    });
+  };
+  SdfReport report;
+  cuda::with_download(coverage, "coverage", stream, [&](const AnyConstView& images) {
+    report = draw_each(images, own, texture, draw_one);
+    report.device = describe_device(current_device()).name;
+  });
   report.backend = Backend::cuda;
-  report.device = describe_device(current_device()).name;
   return report;
 }
 #else

@@ -186,13 +186,18 @@ std::vector<Stipples> stipple_batch(const AnyConstView& images, int batch_axes, 
 #ifdef FATHOM_HAS_CUDA
 Stipples stipple(const AnyConstDeviceView& image, const StippleOptions& options, Stream stream) {
   const StippleOptions own = on_its_device(options);
-  return stipple(cuda::downloaded(image, "image", stream).view(), own);
+  Stipples result;
+  cuda::with_download(image, "image", stream, [&](const AnyConstView& copy) { result = stipple(copy, own); });
+  return result;
 }
 
 std::vector<Stipples> stipple_batch(const AnyConstDeviceView& images, int batch_axes, const StippleOptions& options,
                                     Stream stream) {
   const StippleOptions own = on_its_device(options);
-  return stipple_batch(cuda::downloaded(images, "images", stream).view(), batch_axes, own);
+  std::vector<Stipples> results;
+  cuda::with_download(images, "images", stream,
+                      [&](const AnyConstView& copies) { results = stipple_batch(copies, batch_axes, own); });
+  return results;
 }
 #else
 Stipples stipple(const AnyConstDeviceView&, const StippleOptions&, Stream) { refuse_device_views(); }

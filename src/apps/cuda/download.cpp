@@ -29,4 +29,11 @@ Array downloaded(const AnyConstDeviceView& view, const char* name, Stream stream
   return copy;
 }
 
+void with_download(const AnyConstDeviceView& view, const char* name, Stream stream,
+                   const std::function<void(const AnyConstView&)>& work) {
+  const fathom::cuda::OnDevice on_device(device_of({{view, name}}, stream));
+  const Array copy = downloaded(view, name, stream);
+  work(copy.view());
+}
+
 }  // namespace fathom::apps::cuda

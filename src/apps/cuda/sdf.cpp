@@ -8,6 +8,7 @@
 #include "apps/cuda/texels.h"
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
+#include "fathom/core/error.h"
 #include "fathom/points/site_set.h"
 
 namespace fathom::apps::cuda {
@@ -45,7 +46,8 @@ struct Memory {
 
 void fill_texture(const Texels& texels, const Array& sites, const Placing& placing, const AnyDeviceView& texture,
                   Stream its_stream) {
-  const fathom::cuda::OnDevice on_device(device_of({{texture, "texture"}}, its_stream));
+  if (device_of({{texture, "texture"}}, its_stream) != current_device())
+    throw InvalidArgument("'texture' is on another device than 'coverage'");
   const cudaStream_t stream = fathom::cuda::native(its_stream);
   const std::int64_t pixels = texels.shares.height * texels.shares.width, all = element_count(texture.shape());
   const std::int64_t segments = sites.shape()[0] / kSitesOfSegment, at_a_time = std::min(all, kAtATime);
