@@ -144,7 +144,7 @@ void fill_on_cpu(const Texels& texels, const Array& sites, const Placing& placin
 }
 
 /// Of scratch at most, for one image.
-std::size_t image_bytes(const Shape& image) {
+std::size_t image_bytes(const Shape& image, Backend backend) {
   // Two faces for each pixel, and those at the ends; a sorted set of float64 takes up to 30 bytes a site, and twice as
   // much while it is built.
   constexpr std::size_t kSet = 3 * 30, kSite = 2 * sizeof(double);
@@ -152,7 +152,8 @@ std::size_t image_bytes(const Shape& image) {
   for (std::int64_t extent : image) segments += 2 * static_cast<std::size_t>(extent);
   return static_cast<std::size_t>(element_count(image)) * sizeof(float) +
          segments * (sizeof(Segment) + static_cast<std::size_t>(kSitesOfSegment) * (kSite + kSet)) +
-         static_cast<std::size_t>(kAtATime) * (kSite + kNearestSites * sizeof(std::int64_t));
+         static_cast<std::size_t>(backend == Backend::cuda ? kTexelsOnDevice : kAtATime) *
+             (kSite + kNearestSites * sizeof(std::int64_t));
 }
 
 /// Calls fill(texels, sites, placing) unless the texture is empty.
@@ -164,7 +165,7 @@ SdfReport draw(const AnyConstView& image, const SdfOptions& options, const AnyVi
   report.instruction_set = resolve(options.execution.instruction_set);
   const Coverage coverage(image, options.invert);
   check(image.shape(), options, texture);
-  report.scratch_bytes = image_bytes(image.shape());
+  report.scratch_bytes = image_bytes(image.shape(), options.execution.backend);
   check_scratch(options.execution, report.scratch_bytes);
   if (element_count(texture.shape()) == 0) return report;
   const Placing placing = placing_of(image.shape(), texture.shape(), options.pad);
@@ -249,7 +250,7 @@ std::size_t sdf_scratch_bytes(const Shape& coverage, const SdfOptions& options) 
   const std::int64_t count = image_count(coverage, options.batch_axes);
   Shape image;
   for (int axis = options.batch_axes; axis < coverage.rank(); ++axis) image.push_back(coverage[axis]);
-  return image_bytes(image) * static_cast<std::size_t>(images_at_once(options.execution, count));
+  return image_bytes(image, options.execution.backend) * static_cast<std::size_t>(images_at_once(options.execution, count));
 }
 
 }  // namespace fathom::apps
