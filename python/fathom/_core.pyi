@@ -117,7 +117,7 @@ def voronoi(
     regions: npt.NDArray[Any],
     progress: Callable[[float], object] | None,
     /,
-) -> tuple[Any, ...]: ...
+) -> list[tuple[Any, ...]]: ...
 def costmap(
     occupancy: npt.NDArray[Any],
     rank: int,
@@ -157,7 +157,7 @@ def lloyd(
     energies: bool,
     progress: Callable[[float], object] | None,
     /,
-) -> tuple[npt.NDArray[Any], int, bool]: ...
+) -> list[tuple[npt.NDArray[Any], int, bool]]: ...
 def stipple(
     image: npt.NDArray[Any],
     rank: int,
@@ -567,7 +567,7 @@ def voronoi_on_device(
     regions: DeviceArray,
     stream: int,
     /,
-) -> tuple[Any, ...]: ...
+) -> list[tuple[Any, ...]]: ...
 def lloyd_on_device(
     weights: DeviceArray,
     rank: int,
@@ -581,7 +581,7 @@ def lloyd_on_device(
     energies: bool,
     stream: int,
     /,
-) -> tuple[npt.NDArray[Any], int, bool]: ...
+) -> list[tuple[npt.NDArray[Any], int, bool]]: ...
 def stipple_on_device(
     image: DeviceArray,
     rank: int,

@@ -132,6 +132,21 @@ def test_lloyd_and_stipple(library):
             np.testing.assert_array_equal(a, b)
 
 
+def test_batches(library):
+    sites, weights = RANDOM.random((2, 3, 20, 30)) > 0.95, RANDOM.random((2, 3, 20, 30))
+    start = RANDOM.integers(0, 20, (2, 3, 7, 2)).astype(float)
+    expected = fathom.voronoi(sites, weights, ndim=2)
+    found = fathom.voronoi(library.put(sites), library.put(weights), ndim=2)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(library.get(one.regions), other.regions)
+        np.testing.assert_array_equal(one.centroids, other.centroids)
+    moved = fathom.lloyd(library.put(weights), library.put(start), ndim=2, iterations=5)
+    np.testing.assert_array_equal(library.get(moved), fathom.lloyd(weights, start, ndim=2, iterations=5))
+    for a, b in zip(fathom.stipple(library.put(weights), 40, ndim=2), fathom.stipple(weights, 40, ndim=2), strict=True):
+        np.testing.assert_array_equal(a, b)
+    check(library, fathom.sdf, weights, (25, 31), ndim=2)
+
+
 def test_sdf(library):
     check(library, fathom.sdf, MASK, (100, 90), dtype=np.uint16)
     check(library, fathom.sdf, RANDOM.random((40, 50)), range=4, pad=2, dtype=np.float32)
