@@ -1,24 +1,24 @@
 // Stitching and distances of tiles: what a thread does. cpu/tiles.cpp and cuda/tiles.cu say who does it.
 //
-// Source: Norman Pellet, "Some super-simple benchmarked GPU kernels that nobody really cares about – yet are relevant for
-// my activity", slides, of CUDA 10.2. Cases 1 and 2 stitch copies of a small tile, the repeater, into a large one, the
-// target: along both axes, or at all i·u + j·v of two vectors. Either a pixel of the target looks for what covers it, or a
-// pixel of the repeater, or a copy of it, goes to where it belongs. Case 3 finds, for z = f(d), squared distances to white
-// pixels that are near: white pixels tell those around them, or black ones look around.
+// Source: Norman Pellet, "Some super-simple benchmarked GPU kernels that nobody really cares about – yet are relevant
+// for my activity", slides, of CUDA 10.2. Cases 1 and 2 stitch copies of a small tile, the repeater, into a large one,
+// the target: along both axes, or at all i·u + j·v of two vectors. Either a pixel of the target looks for what covers
+// it, or a pixel of the repeater, or a copy of it, goes to where it belongs. Case 3 finds, for z = f(d), squared
+// distances to white pixels that are near: white pixels tell those around them, or black ones look around.
 // Cost: of what each loops over. A modulo is cheap beside memory that is written out of order.
 // Slips of the slides that are corrected here:
 //   - case 2.4: startY has u's part (`gridV * u.y` there);
 //   - case 3.1 and black: the loops reach +R, where they end before it, and only what lies within R counts: there the
 //     corners of the square count, too, for white, and for black what is farther than R is as what is at R;
 //   - cases 1.3 and 2.2: an index that counts along rows is advanced down columns, so that the repeater is turned over;
-//   - case 2.2: the bounds of u and v are those of the target's corners; copies that begin before the target's first row
-//     or column, and reach into it, are counted, too;
+//   - case 2.2: the bounds of u and v are those of the target's corners; copies that begin before the target's first
+//     row or column, and reach into it, are counted, too;
 //   - cases 2.1 and 2.3: dot products with normalized vectors find u and v of a pixel only where u and v are
-//     perpendicular, in float not everywhere, and casts round negative ones up. Here they are quotients of whole numbers,
-//     rounded down.
-// Departs in that tiles need not be squares, nor known when the code is compiled; the target is 0 at first; 2.2 leaves it
-// where the repeater is 0, as 2.4 does; in the counters of 32 bits of blended copies; and in that "white (block spread)" is
-// missing, of which the slides show no code.
+//     perpendicular, in float not everywhere, and casts round negative ones up. Here they are quotients of whole
+//     numbers, rounded down.
+// Departs in that tiles need not be squares, nor known when the code is compiled; the target is 0 at first; 2.2 leaves
+// it where the repeater is 0, as 2.4 does; in the counters of 32 bits of blended copies; and in that "white (block
+// spread)" is missing, of which the slides show no code.
 #pragma once
 
 #include <cstdint>

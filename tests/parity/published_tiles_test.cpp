@@ -1,5 +1,5 @@
-// The published kernels of tiles against the nodes of streams, and where these define something else against loops here, on
-// the CPU, on a device, and on one that is emulated.
+// The published kernels of tiles against the nodes of streams, and where these define something else against loops here:
+// on the CPU, on a device, and on one that is emulated.
 #include <array>
 #include <cstdlib>
 #include <cstring>

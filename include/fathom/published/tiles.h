@@ -55,7 +55,7 @@ struct TilesReport {
 /// @param repeater, target  float32 [height, width], up to 2²⁰ each; they do not overlap. `shared` takes a repeater that
 ///   fits into the shared memory of a block
 /// @param execution  backend `automatic`: for loops of the host there, else on a device if there is one
-/// @throws InvalidArgument what was wrong and what would work, before the target is touched
+/// @throws InvalidArgument what was wrong and what would work, before any output is touched
 /// @throws DeviceError CUDA was asked for and is not to be had, or failed
 /// @throws Cancelled the stop token asked for it; the target is unspecified
 /// Cost: O(target); `shared`: O(repeater) for each 1024 pixels. Source and departures: src/published/tiles.hd.h.
