@@ -33,12 +33,12 @@ enum class LatticeVariant {
   uv_exchange,  ///< the same by atomic exchange
 };
 
-/// Case 3 of the slides: thread = pixel. Each but the last two does what the one before it does, too.
+/// Case 3 of the slides: thread = pixel. The second, third and fourth do not lower where it would not help:
 enum class NearVariant {
   white,            ///< a white pixel lowers, atomically, the distances around it
-  distance_check,   ///< but where they are lower already
-  neighbour_check,  ///< nor if its four neighbours are white
-  improved,         ///< nor on the sides where its neighbour is white; in place of the check before
+  distance_check,   ///< distances that are lower already
+  neighbour_check,  ///< nor any if its four neighbours are white
+  improved,         ///< nor, in place of that, those on sides where its neighbour is white
   black,            ///< a black pixel looks for the nearest white one around it
 };
 
