@@ -95,6 +95,33 @@ def published_distance(
     more_rounds: int,
     measure_error: bool,
 ) -> dict[str, Any]: ...
+def published_repeat(
+    repeater: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    variant: int,
+    backend: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[str, str | None, dict[str, float]]: ...
+def published_lattice(
+    repeater: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    u: tuple[int, int],
+    v: tuple[int, int],
+    variant: int,
+    backend: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[str, str | None, dict[str, float]]: ...
+def published_near(
+    source: npt.NDArray[Any],
+    distance: npt.NDArray[Any],
+    most: int,
+    variant: int,
+    backend: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[str, str | None, dict[str, float]]: ...
 def gather(
     values: npt.NDArray[Any],
     element_size: int,

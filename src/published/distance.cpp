@@ -3,16 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <limits>
 #include <string>
 
 #include "core/parallel.h"
-#include "core/require_device.h"
 #include "core/root.hd.h"
 #include "fathom/core/array.h"
 #include "fathom/core/error.h"
 #include "published/cpu/algorithms.h"
+#include "published/front.h"
 #include "published/problem.h"
 #ifdef FATHOM_HAS_CUDA
 #include "published/cuda/algorithms.h"
@@ -23,12 +22,6 @@ namespace fathom::published {
 namespace {
 
 constexpr int kImageBits = 15, kVolumeBits = 11;
-
-void check_range(const char* name, int value, int least, int most) {
-  if (value < least || value > most)
-    throw InvalidArgument(std::string(name) + " is " + std::to_string(value) + "; it must be from " +
-                          std::to_string(least) + " to " + std::to_string(most));
-}
 
 void check_options(const DistanceOptions& options, int rank) {
   check_range("m1", options.m1, 1, 32);
@@ -41,9 +34,6 @@ void check_options(const DistanceOptions& options, int rank) {
     throw InvalidArgument("proximate points are of images with 2 axes; take pba for volumes");
   if (options.slice && (options.algorithm != Algorithm::pba || rank != 3))
     throw InvalidArgument("a single slice is there of pba in volumes with 3 axes");
-  if (options.execution.threads < 0)
-    throw InvalidArgument("the number of threads is " + std::to_string(options.execution.threads) +
-                          "; give 1 or more, or 0 for all processors");
 }
 
 /// @throws InvalidArgument not 2 or 3 axes, or longer ones than places hold
@@ -64,25 +54,8 @@ Places places_of(const Shape& shape) {
   return places;
 }
 
-void check_output(const AnyView& view, const char* name, std::initializer_list<DType> types, const Shape& shape) {
-  if (!view.present()) return;
-  if (std::find(types.begin(), types.end(), view.dtype()) == types.end())
-    throw InvalidArgument(std::string("'") + name + "' is " + std::string(name_of(view.dtype())) + "; it must be " +
-                          std::string(name_of(*types.begin())) + " or " + std::string(name_of(*(types.end() - 1))));
-  if (!(view.shape() == shape))
-    throw InvalidArgument(std::string("'") + name + "' has the shape " + to_string(view.shape()) + "; it must have " +
-                          to_string(shape));
-}
-
 Shape result_shape(const Shape& input, const DistanceOptions& options) {
   return options.slice ? Shape{input[1], input[2]} : input;
-}
-
-bool runs_on_device(const Execution& execution) {
-  if (execution.backend == Backend::cpu) return false;
-  if (execution.backend == Backend::automatic && device_count() == 0) return false;
-  require_device();
-  return true;
 }
 
 struct Plan {
@@ -109,7 +82,7 @@ Plan make_plan(const AnyConstView& input, const DistanceOptions& options, const 
     throw InvalidArgument("'nearest' is int32, which does not hold the indices of the shape " +
                           to_string(input.shape()) + "; it must be int64");
   plan.on_device = runs_on_device(options.execution);
-  plan.threads = options.execution.threads > 0 ? options.execution.threads : available_threads();
+  plan.threads = threads_of(options.execution);
   const Problem problem{plan.places, nullptr, nullptr, options, plan.threads};
   const auto results = static_cast<std::size_t>(element_count(shape));
   plan.scratch_bytes = static_cast<std::size_t>(plan.places.size()) + results * sizeof(std::uint32_t) +

@@ -1,11 +1,10 @@
 // What the front hands to an algorithm.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <vector>
 
 #include "fathom/published/distance.h"
+#include "published/phases.h"
 #include "published/places.hd.h"
 
 namespace fathom::published {
@@ -19,25 +18,5 @@ struct Problem {
 
   bool is_volume() const { return places.bits != 15; }
 };
-
-using Phases = std::vector<Phase>;
-
-/// Times that add up under their phases' names.
-inline void add_time(Phases& phases, const char* name, double seconds) {
-  for (Phase& phase : phases)
-    if (phase.name == name) {
-      phase.seconds += seconds;
-      return;
-    }
-  phases.push_back({name, seconds});
-}
-
-/// Runs a phase on the CPU, and adds its time.
-template <class Body>
-void timed(Phases& phases, const char* name, const Body& body) {
-  const auto start = std::chrono::steady_clock::now();
-  body();
-  add_time(phases, name, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-}
 
 }  // namespace fathom::published

@@ -10,6 +10,7 @@
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
 #include "fathom/grid/distance.h"
+#include "fathom/published/phase.h"
 
 namespace fathom::published {
 
@@ -42,11 +43,6 @@ struct DistanceOptions {
 struct DistanceOutputs {
   AnyView distance;  ///< float32 or float64: of the site that was found; +inf without one
   AnyView nearest;   ///< int32 or int64: linear index in the input of the site that was found; −1 without one
-};
-
-struct Phase {
-  std::string name;
-  double seconds = 0;
 };
 
 /// How far a result is from the exact one.
