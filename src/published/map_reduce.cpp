@@ -48,7 +48,8 @@ void check_options(const MapReduceOptions& options, const Coordinates& queries) 
       (directions.count() != 1 && directions.count() != queries.count()))
     throw InvalidArgument("the directions are " + std::string(name_of(directions.dtype())) + " with the shape " +
                           to_string(options.directions.shape()) + "; they must be float32 or float64, [m, " +
-                          std::to_string(queries.axes()) + "] for m queries, or [1, " + std::to_string(queries.axes()) + "]");
+                          std::to_string(queries.axes()) + "] for m queries, or [1, " + std::to_string(queries.axes()) +
+                          "]");
 }
 
 bool serves_devices(const MapReduceOptions& options) {
@@ -179,8 +180,13 @@ void answer(const Coordinates& sites, const Coordinates& queries, const MapReduc
   const std::int64_t m = queries.count();
   std::vector<Squared<T>> squared(static_cast<std::size_t>(m), kFarthest<Squared<T>>);
   std::vector<std::uint32_t> site(outputs.site.present() ? squared.size() : 0);
-  const MapReduceProblem<T> problem{all.list(options.every), asked.list(), directions.list(m), options, report.threads,
-                                    squared.data(), outputs.site.present() ? site.data() : nullptr};
+  const MapReduceProblem<T> problem{all.list(options.every),
+                                    asked.list(),
+                                    directions.list(m),
+                                    options,
+                                    report.threads,
+                                    squared.data(),
+                                    outputs.site.present() ? site.data() : nullptr};
   const Division division = problem.division();
   report.tiles = division.tiles();
   if (!options.atomic)
@@ -206,7 +212,8 @@ void answer(const Coordinates& sites, const Coordinates& queries, const MapReduc
     const auto at = static_cast<std::size_t>(q);
     return squared[at] == kFarthest<Squared<T>> ? std::int64_t{-1} : site[at] * options.every;
   };
-  if (outputs.distance.present() && outputs.distance.dtype() == DType::float32) write<float>(outputs.distance, m, distance);
+  if (outputs.distance.present() && outputs.distance.dtype() == DType::float32)
+    write<float>(outputs.distance, m, distance);
   else if (outputs.distance.present()) write<double>(outputs.distance, m, distance);
   if (outputs.site.present() && outputs.site.dtype() == DType::int32) write<std::int32_t>(outputs.site, m, found);
   else if (outputs.site.present()) write<std::int64_t>(outputs.site, m, found);

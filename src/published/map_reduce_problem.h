@@ -17,8 +17,8 @@ struct MapReduceProblem {
   ConeList cones;
   const MapReduceOptions& options;
   int threads = 1;
-  Squared<T>* squared = nullptr;   ///< [m], to be written
-  std::uint32_t* site = nullptr;   ///< [m], to be written: which of `sites`; of the farthest anything. Null: not wanted
+  Squared<T>* squared = nullptr;  ///< [m], to be written
+  std::uint32_t* site = nullptr;  ///< [m], to be written: which of `sites`; of the farthest anything. Null: not wanted
 
   Division division() const {
     return {sites.count, options.tile, options.kernels, std::min(options.streams, options.kernels)};

@@ -35,7 +35,8 @@ struct Reduced {
 Reduced reduce(const Array& sites, const Array& queries, published::MapReduceOptions options, Backend backend) {
   options.execution.backend = backend;
   Reduced found(queries.shape()[0]);
-  found.report = published::map_reduce(sites.view(), queries.view(), options, {found.distance.view(), found.site.view()});
+  found.report =
+      published::map_reduce(sites.view(), queries.view(), options, {found.distance.view(), found.site.view()});
   EXPECT_EQ(found.report.backend, backend);
   EXPECT_EQ(found.report.exact, options.every == 1);
   return found;
@@ -86,13 +87,16 @@ TEST_F(MapReduce, AnswersAsASiteSetDoes) {
     if (chance(random, .3)) {
       directions = Array(pick<DType>(random, {DType::float32, DType::float64}),
                          {chance(random, .5) ? 1 : queries.shape()[0], axes});
-      for (std::int64_t at = 0; at < directions.size(); ++at) store(directions, at, static_cast<double>(below(random, 7)) - 3.5);
+      for (std::int64_t at = 0; at < directions.size(); ++at)
+        store(directions, at, static_cast<double>(below(random, 7)) - 3.5);
       options.directions = directions.view();
       options.half_angle = pick<double>(random, {0, .01, .4, 1, 2, 3.1, std::numbers::pi});
     }
     if (kBackend == Backend::cuda && chance(random, .3)) options.devices = {0, 0};
-    SCOPED_TRACE("seed " + std::to_string(i + 54000) + ", " + name_of(spread) + ", " + std::string(name_of(sites.dtype())) + ", " + std::string(name_of(queries.dtype())) + ", " +
-                 to_string(sites.shape()) + ", " + to_string(queries.shape()) + ", every " + std::to_string(options.every));
+    SCOPED_TRACE("seed " + std::to_string(i + 54000) + ", " + name_of(spread) + ", " +
+                 std::string(name_of(sites.dtype())) + ", " + std::string(name_of(queries.dtype())) + ", " +
+                 to_string(sites.shape()) + ", " + to_string(queries.shape()) + ", every " +
+                 std::to_string(options.every));
     const Reduced found = reduce(sites, queries, options, kBackend);
     const Reduced wanted = expected(sites, queries, options);
     ASSERT_TRUE(equal(found.distance, wanted.distance));
@@ -174,7 +178,10 @@ TEST_F(MapReduce, WhatIsRefused) {
     options.execution.backend = kBackend;
     Array distance(DType::float32, {queries.shape()[0]});
     poison(distance);
-    EXPECT_EQ(refusal([&] { published::map_reduce(sites.view(), queries.view(), options, {distance.view(), {}}); }), says);
+    EXPECT_EQ(refusal([&] {
+                published::map_reduce(sites.view(), queries.view(), options, {distance.view(), {}});
+              }),
+              says);
     EXPECT_TRUE(is_poisoned(distance));
   };
   refused(flat, {}, "the sites have 3 coordinates, the queries 2; give as many");
@@ -187,18 +194,23 @@ TEST_F(MapReduce, WhatIsRefused) {
   for (std::int64_t at = 0; at < 3; ++at) store(direction, at, 0);
   refused(sites, {.directions = direction.view()}, "direction 0 is not finite, or has no length; give another");
   refused(sites, {.directions = flat.view()},
-          "the directions are float64 with the shape 9 × 2; they must be float32 or float64, [m, 3] for m queries, or [1, 3]");
-  if (kBackend == Backend::cpu) refused(sites, {.devices = {0}}, "devices are named for the backend cpu; leave them out, or ask for cuda");
+          "the directions are float64 with the shape 9 × 2; they must be float32 or float64, [m, 3] for m queries, or "
+          "[1, 3]");
+  if (kBackend == Backend::cpu)
+    refused(sites, {.devices = {0}}, "devices are named for the backend cpu; leave them out, or ask for cuda");
   published::MapReduceOptions small;
   small.execution.scratch_limit = 100;
-  refused(sites, small, "the scratch limit of 100 bytes is too small for 10 kernels, which take 792; more kernels take less");
+  refused(sites, small,
+          "the scratch limit of 100 bytes is too small for 10 kernels, which take 792; more kernels take less");
   Array far = make_points(Spread::uniform, DType::float64, 9, 3, random);
   store(far, 4, std::numeric_limits<double>::quiet_NaN());
   refused(far, {}, "query 1 has a coordinate that is not finite; leave such points out");
 
   Array apart(DType::int32, {2, 3}), distance(DType::float32, {2});
   for (std::int64_t at = 0; at < 6; ++at) store(apart, at, at == 3 ? 70000 : 0);
-  EXPECT_EQ(refusal([&] { published::map_reduce(apart.view(), apart.view(), {}, {distance.view(), {}}); }),
+  EXPECT_EQ(refusal([&] {
+              published::map_reduce(apart.view(), apart.view(), {}, {distance.view(), {}});
+            }),
             "the integer coordinates lie up to 70000 apart, but squares of 32 bits hold 65535; give them as float64");
 }
 

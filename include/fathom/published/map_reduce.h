@@ -16,12 +16,13 @@
 namespace fathom::published {
 
 struct MapReduceOptions {
-  int kernels = 10;         ///< K: parts of the sites, each mapped and reduced by kernels of its own, ≥ 1
-  int streams = 2;          ///< J: parts at work at a time, 1 … 64; no more than `kernels` are used
-  int tile = 128;           ///< sites of a tile, which is a block's: a multiple of 32, up to 256
-  bool atomic = false;      ///< the map keeps the minimum by atomic operations, without a kernel that reduces
-  std::int64_t every = 1;   ///< perforated: only sites 0, p, 2p, … are looked at
-  AnyConstView directions;  ///< anisotropic: float32 or float64, [m, d], or [1, d] for all queries; absent: all directions
+  int kernels = 10;        ///< K: parts of the sites, each mapped and reduced by kernels of its own, ≥ 1
+  int streams = 2;         ///< J: parts at work at a time, 1 … 64; no more than `kernels` are used
+  int tile = 128;          ///< sites of a tile, which is a block's: a multiple of 32, up to 256
+  bool atomic = false;     ///< the map keeps the minimum by atomic operations, without a kernel that reduces
+  std::int64_t every = 1;  ///< perforated: only sites 0, p, 2p, … are looked at
+  AnyConstView
+      directions;  ///< anisotropic: float32 or float64, [m, d], or [1, d] for all queries; absent: all directions
   double half_angle = std::numbers::pi;  ///< only sites within this of the direction, in radians, 0 … π
   /// Devices that share the sites, in proportion to their speeds, which are measured first; one may stand here twice.
   /// Empty: the current one has all of them.

@@ -195,14 +195,17 @@ Phases map_reduce(const MapReduceProblem<T>& problem) {
   watch.lap("final reduction");
   if (problem.site) {
     fill_farthest(arrays.site, m, stream);
-    find_sites<T><<<static_cast<unsigned>(division.tiles()), kBlock, 0, stream>>>(arrays.points, arrays.squared, arrays.site);
+    find_sites<T>
+        <<<static_cast<unsigned>(division.tiles()), kBlock, 0, stream>>>(arrays.points, arrays.squared, arrays.site);
     check_launch("finding sites");
     watch.lap("finding sites");
     check(cudaMemcpyAsync(problem.site, arrays.site, static_cast<std::size_t>(m) * sizeof *arrays.site,
-                          cudaMemcpyDeviceToHost, stream), "copying sites");
+                          cudaMemcpyDeviceToHost, stream),
+          "copying sites");
   }
   check(cudaMemcpyAsync(problem.squared, arrays.squared, static_cast<std::size_t>(m) * sizeof *arrays.squared,
-                        cudaMemcpyDeviceToHost, stream), "copying distances");
+                        cudaMemcpyDeviceToHost, stream),
+        "copying distances");
   streams[0].wait();
   if (problem.options.execution.stop.stop_requested()) throw Cancelled();
   return watch.phases();
