@@ -1,19 +1,19 @@
 // The front of map and reduction: validates, makes structures of arrays, runs, and takes roots.
 #include "fathom/published/map_reduce.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "core/cloud.h"
 #include "core/root.hd.h"
 #include "fathom/core/array.h"
 #include "fathom/points/site_set.h"
-#include "points/check.h"
-#include "points/cloud.h"
-#include "points/request.h"
 #include "published/front.h"
 #include "published/map_reduce_problem.h"
 
@@ -64,18 +64,36 @@ bool serves_devices(const MapReduceOptions& options) {
   return true;
 }
 
+Cloud cloud_of(const Coordinates& points) {
+  Cloud cloud{points.dtype(), points.axes(), points.count(), 1, {}, {}};
+  for (int k = 0; k < points.axes(); ++k) {
+    cloud.data[k] = points.axis(k).data;
+    cloud.step[k] = points.axis(k).step;
+  }
+  return cloud;
+}
+
+/// @throws InvalidArgument a coordinate that a SiteSet would not take, either: float64 must hold its square
+void check_coordinate(double x, const char* noun, std::int64_t point) {
+  const double magnitude = std::abs(x);
+  if (magnitude == 0 || (magnitude >= 1e-138 && magnitude <= 1e150)) return;
+  throw InvalidArgument(std::string(noun) + " " + std::to_string(point) + " has a coordinate that is " +
+                        (std::isfinite(x) ? "neither 0 nor between 1e-138 and 1e150; scale the coordinates"
+                                          : "not finite; leave such points out"));
+}
+
 /// A structure of arrays, dense, of 3 axes: points of the plane have z = 0.
 template <class T>
 struct DensePoints {
   std::vector<T> axes[3];
 
   DensePoints(const Coordinates& points, const char* noun) {
-    const Cloud cloud = points::cloud_of(points, 0);
+    const Cloud cloud = cloud_of(points);
     for (int k = 0; k < 3; ++k) axes[k].resize(static_cast<std::size_t>(cloud.count));
     for (int k = 0; k < cloud.axes; ++k)
       for (std::int64_t i = 0; i < cloud.count; ++i) {
         const double x = cloud.at(k, i);
-        if (!points::is_sound(x)) points::refuse_coordinate(noun, i, x);
+        check_coordinate(x, noun, i);
         axes[k][static_cast<std::size_t>(i)] = static_cast<T>(x);
       }
   }
@@ -102,25 +120,23 @@ void check_extent(const DensePoints<std::int32_t>& sites, const DensePoints<std:
                           " apart, but squares of 32 bits hold 65535; give them as float64");
 }
 
-/// Directions of length 1, as points::SiteSet makes them.
+/// Directions of length 1.
 struct Directions {
   std::vector<double> axes[3];
   double cosine = -2;
 
-  Directions(const MapReduceOptions& options) {
+  explicit Directions(const MapReduceOptions& options) {
     if (!options.directions.present()) return;
-    points::Cones cones;
-    cones.present = true;
-    cones.directions = points::cloud_of(Coordinates(options.directions), 0);
-    cones.half_angle = options.half_angle;
-    for (std::int64_t i = 0; i < cones.directions.count; ++i) {
-      const points::ConeOfQuery cone = points::cone_of(cones, i);
-      for (int k = 0; k < 3; ++k) {
-        if (!std::isfinite(cone.axis[k]))
-          throw InvalidArgument("direction " + std::to_string(i) + " is not finite, or has no length; give another");
-        axes[k].push_back(cone.axis[k]);
-      }
-      cosine = cone.cosine;
+    constexpr double kBoundary = 0x1p-50;
+    cosine = std::cos(options.half_angle) - kBoundary;
+    const Cloud given = cloud_of(Coordinates(options.directions));
+    for (std::int64_t i = 0; i < given.count; ++i) {
+      double axis[3] = {}, largest = 0, squared = 0;
+      for (int k = 0; k < given.axes; ++k) largest = std::max(largest, std::abs(axis[k] = given.at(k, i)));
+      for (const double x : axis) squared += (x / largest) * (x / largest);
+      for (int k = 0; k < 3; ++k) axes[k].push_back(axis[k] / largest / std::sqrt(squared));
+      if (!std::isfinite(squared))
+        throw InvalidArgument("direction " + std::to_string(i) + " is not finite, or has no length; give another");
     }
   }
   ConeList list(std::int64_t queries) const {

@@ -1,4 +1,4 @@
-// Distances of points by a map and a reduction, as they were published: to call, to read, and to measure beside points' own.
+// Distances of points by a map and a reduction, as published: to call, to read, and to measure beside points' own.
 #pragma once
 
 #include <cstddef>

@@ -1,15 +1,17 @@
-// Map and reduction on a device: see map_reduce.hd.h. Map: block = tile, which its threads load into shared memory; thread
-// i = queries i, i + 256, i + 512, …; all threads of a warp look at the same site. Reduction: block = query, which is a
-// column of what the map has written in rows of tiles; threads load some of it into shared memory and reduce it as a tree.
+// Map and reduction on a device: see map_reduce.hd.h. Map: block = tile, which its threads load into shared memory;
+// thread i = queries i, i + 256, i + 512, …; all threads of a warp look at the same site. Reduction: block = query, which
+// is a column of what the map has written in rows of tiles; threads load some of it into shared memory and reduce it as a
+// tree.
 // Memory: the points, J · ⌈N / K⌉ · m numbers, and J · m results. Atomic operations leave these results alone.
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
 #include "core/parallel.h"
 #include "fathom/core/error.h"
-#include "points/shares.h"
 #include "published/cuda/stopwatch.h"
 #include "published/map_reduce_problem.h"
 
@@ -217,7 +219,6 @@ Phases map_reduce_on_devices(const MapReduceProblem<T>& problem, std::vector<dou
   const std::vector<int>& devices = problem.options.devices;
   const std::int64_t n = problem.sites.count, m = problem.queries.count;
   const auto workers = static_cast<std::int64_t>(devices.size());
-  points::Shares speeds(devices.size());
   std::vector<Squared<T>> squared(static_cast<std::size_t>(workers * m));
   std::vector<std::uint32_t> site(problem.site ? squared.size() : 0);
   /// Some of the sites, on one of the devices, which has its own answers.
@@ -233,14 +234,20 @@ Phases map_reduce_on_devices(const MapReduceProblem<T>& problem, std::vector<dou
   };
 
   Phases phases;
+  std::vector<double> speeds;
   timed(phases, "measuring speeds", [&] {
-    for (std::int64_t worker = 0; worker < workers; ++worker)
-      for (const bool counts : {false, true}) {  // a device's first kernel takes longer
-        const double seconds = run(worker, 0, std::min(n, kTrial));
-        if (counts) speeds.measured(static_cast<std::size_t>(worker), std::min(n, kTrial), seconds);
-      }
+    const std::int64_t some = std::min(n, kTrial);
+    for (std::int64_t worker = 0; worker < workers; ++worker) {
+      run(worker, 0, some);  // a device's first kernel takes longer
+      speeds.push_back(static_cast<double>(some) / std::max(run(worker, 0, some), 1e-9));
+    }
   });
-  const std::vector<std::int64_t> border = speeds.cut(n);
+  const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  std::vector<std::int64_t> border{0};
+  for (const double speed : speeds)
+    border.push_back(
+        std::min(border.back() + std::llround(static_cast<double>(n) * (speed / all)), static_cast<long long>(n)));
+  border.back() = n;
   timed(phases, "devices", [&] {
     parallel_jobs(static_cast<int>(workers), workers, [&](int, std::int64_t worker) {
       const auto d = static_cast<std::size_t>(worker);
