@@ -1,4 +1,5 @@
 // Binding of fathom::published::map_reduce(): host arrays in, host arrays out, and what the call did.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
