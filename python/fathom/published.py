@@ -25,9 +25,9 @@ import numpy.typing as npt
 from . import _core
 from ._dtypes import FLOATS, for_indices, named
 from ._images import on_host
-from ._map_reduce import Reduced, map_reduce
 from ._options import Sites, backend_number, site_rule, sites_among, thread_count
 from ._progress import Progress, listener
+from ._published_map_reduce import Reduced, map_reduce
 
 __all__ = ["Error", "Published", "Reduced", "brute", "jfa", "map_reduce", "pba", "proximate", "skw"]
 
