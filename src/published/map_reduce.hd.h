@@ -1,18 +1,20 @@
 // Pointwise distances by a map and a reduction: what a thread does, and how the sites are divided.
 //
 // Source: Khan & Zahran, "Space-efficient Pointwise Computation of the Distance Transform on GPUs". The map takes each
-// site s to d(q, s), the reduction takes the minimum. Sites lie in tiles; the map's thread goes over a tile and hands on
-// the tile's minimum alone, so that N tiles and m queries leave N · m numbers to be reduced. So that these need not all
-// be kept, map and reduction are done by K kernels each, which take turns in J streams: J · ⌈N / K⌉ · m numbers. Or the
-// map keeps the minimum itself by atomic operations. At last the results of the streams, and of devices, are reduced.
-// Perforated: the map looks at every p-th site alone. Anisotropic: only at sites within an angle of a direction.
+// site s to d(q, s), the reduction takes the minimum. Sites lie in tiles; the map's thread goes over a tile and hands
+// on the tile's minimum alone, so that N tiles and m queries leave N · m numbers to be reduced. So that these need not
+// all be kept, map and reduction are done by K kernels each, which take turns in J streams: J · ⌈N / K⌉ · m numbers.
+// Or the map keeps the minimum itself by atomic operations. At last the results of the streams, and of devices, are
+// reduced. Perforated: the map looks at every p-th site alone. Anisotropic: only at sites within an angle of a
+// direction.
 //
 // Departs from the paper
-// - in that points may have real coordinates: d² is float64 then, kept by its bits, which are ordered as the numbers are;
+// - in that points may have real coordinates: d² is float64 then, kept by its bits, which order as the numbers do;
 // - in that the nearest site is found, too: once more a map, which looks for the site whose d² is the minimum;
 // - in that its loops over a tile, which never advance `i`, do;
-// - in an angle's boundary, which counts as inside: its cosine is taken 2⁻⁵⁰ less, for the rounding that the paper meets
-//   with a small angle.
+// - in that the boundary of an angle counts as inside: its cosine is taken 2⁻⁵⁰ less, for the rounding that the paper
+//   meets with a small angle;
+// - in that speeds of devices are measured at each call, where the paper has 4 : 1.
 // Cost: O(n · m), and as many looks again at sites where they are asked for.
 #pragma once
 

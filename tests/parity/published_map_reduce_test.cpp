@@ -123,6 +123,7 @@ TEST_F(MapReduce, KernelsAndStreamsBoundTheMemory) {
   EXPECT_EQ(bytes(10, 3, false), 12 * 8 * 4);
   EXPECT_EQ(bytes(10, 10, false), 40 * 8 * 4);
   EXPECT_EQ(bytes(1, 2, false), 40 * 8 * 4);
+  EXPECT_EQ(bytes(2147483647, 1, false), 1 * 8 * 4);
   EXPECT_EQ(bytes(1, 1, true), 0);
 }
 
@@ -133,7 +134,7 @@ TEST_F(MapReduce, PerforationIsMeasured) {
   published::MapReduceOptions options;
   options.every = 2;
   options.measure_error = true;
-  // Sites at 0, 3, 6, 9; without those at 3 and 9 the query at 4 finds 2 in place of 1, and that at 7 what it found before.
+  // Sites at 0, 3, 6, 9; without those at 3 and 9 the query at 4 finds 2 in place of 1, that at 7 what it found before.
   const Reduced found = reduce(sites, queries, options, kBackend);
   EXPECT_EQ(found.report.error, 50);
   EXPECT_EQ(value_at(found.site, 0), 2);

@@ -52,8 +52,8 @@ struct MapReduceReport {
   std::optional<double> error;  ///< if asked for: mean absolute percentage error of the distances
 };
 
-/// Distance from each query to its nearest site, by looking at all of them. Use points::SiteSet to have distances: it is
-/// as exact, and faster. Distances, and sites, are its bytes, of perforated sites and in cones, too.
+/// Distance from each query to its nearest site, by looking at all of them. Use points::SiteSet to have distances: it
+/// is as exact, and faster. Distances, and sites, are its bytes, of perforated sites and in cones, too.
 ///
 /// @param sites    [n, d], d 2 or 3. Between int32 coordinates the numbers are the paper's, of 32 bits; else float64
 /// @param queries  [m, d]

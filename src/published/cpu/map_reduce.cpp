@@ -52,6 +52,7 @@ Phases map_reduce(const MapReduceProblem<T>& problem) {
   Phases phases;
   for (std::int64_t kernel = 0; kernel < division.kernels; ++kernel) {
     const std::int64_t first = division.first_tile(kernel), end = division.first_tile(kernel + 1);
+    if (first == end) break;
     U* const result = results.data() + division.stream(kernel) * m;
     timed(phases, "map", [&] {
       for_tiles(first, end, [&](std::int64_t tile, const PointList<T>& sites, std::int64_t q, const Query<T>& query) {

@@ -1,7 +1,7 @@
 // Map and reduction on a device: see map_reduce.hd.h. Map: block = tile, which its threads load into shared memory;
-// thread i = queries i, i + 256, i + 512, …; all threads of a warp look at the same site. Reduction: block = query, which
-// is a column of what the map has written in rows of tiles; threads load some of it into shared memory and reduce it as a
-// tree.
+// thread i = queries i, i + 256, i + 512, …; all threads of a warp look at the same site. Reduction: block = query,
+// which is a column of what the map has written in rows of tiles; threads load some of it into shared memory and reduce
+// it as a tree.
 // Memory: the points, J · ⌈N / K⌉ · m numbers, and J · m results. Atomic operations leave these results alone.
 #include <algorithm>
 #include <cmath>
