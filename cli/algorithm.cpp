@@ -49,15 +49,8 @@ Access parse_access(std::string_view text) {
 }
 
 void set(const Row& row, std::string_view parameter, published::DistanceOptions& options) {
-  const std::size_t sign = std::min(parameter.find('='), parameter.size());
-  const std::string_view key = parameter.substr(0, sign),
-                         value = parameter.substr(std::min(sign + 1, parameter.size()));
-  if (key.empty() || fmt::format(" {} ", row.parameters).find(fmt::format(" {} ", key)) == std::string::npos)
-    throw InvalidArgument(row.parameters.empty()
-                              ? fmt::format("--algorithm {}: there are no parameters; leave out ':{}'", row.name, parameter)
-                              : fmt::format("--algorithm {}: there is no parameter '{}'; use {}", row.name, key,
-                                            row.parameters));
-  const auto whole = [&](int most) {
+  const auto [key, value] = parse_parameter(row.name, row.parameters, parameter);
+  const auto whole = [key = key, value = value](int most) {
     return static_cast<int>(parse_count(fmt::format("--algorithm: {}", key), value, key == "more" ? 0 : 1, most));
   };
   if (key == "access") options.access = parse_access(value);
@@ -69,18 +62,42 @@ void set(const Row& row, std::string_view parameter, published::DistanceOptions&
 
 }  // namespace
 
-published::DistanceOptions parse_algorithm(std::string_view text) {
+NamedAlgorithm split_algorithm(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
-  const Row& row = row_of(text.substr(0, colon));
-  published::DistanceOptions options;
-  options.algorithm = row.algorithm;
-  options.measure_error = !published::is_exact(row.algorithm);
+  NamedAlgorithm algorithm{text.substr(0, colon), {}};
   for (std::string_view rest = text.substr(std::min(colon + 1, text.size())); colon < text.size();) {
     const std::size_t comma = rest.find(',');
-    set(row, rest.substr(0, comma), options);
+    algorithm.parameters.push_back(rest.substr(0, comma));
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }
+  return algorithm;
+}
+
+Parameter parse_parameter(std::string_view algorithm, std::string_view known, std::string_view parameter) {
+  const std::size_t sign = std::min(parameter.find('='), parameter.size());
+  const std::string_view key = parameter.substr(0, sign),
+                         value = parameter.substr(std::min(sign + 1, parameter.size()));
+  if (key.empty() || fmt::format(" {} ", known).find(fmt::format(" {} ", key)) == std::string::npos)
+    throw InvalidArgument(
+        known.empty() ? fmt::format("--algorithm {}: there are no parameters; leave out ':{}'", algorithm, parameter)
+                      : fmt::format("--algorithm {}: there is no parameter '{}'; use {}", algorithm, key, known));
+  return {key, value};
+}
+
+Json phases_json(const std::vector<published::Phase>& phases) {
+  Json json = Json::array();
+  for (const published::Phase& phase : phases) json.push_back({{"name", phase.name}, {"seconds", phase.seconds}});
+  return json;
+}
+
+published::DistanceOptions parse_algorithm(std::string_view text) {
+  const NamedAlgorithm named = split_algorithm(text);
+  const Row& row = row_of(named.name);
+  published::DistanceOptions options;
+  options.algorithm = row.algorithm;
+  options.measure_error = !published::is_exact(row.algorithm);
+  for (const std::string_view parameter : named.parameters) set(row, parameter, options);
   return options;
 }
 
@@ -97,10 +114,7 @@ std::string algorithm_list() {
 }
 
 Json algorithm_json(const published::DistanceOptions& options, const published::DistanceReport& report) {
-  Json phases = Json::array();
-  for (const published::Phase& phase : report.phases)
-    phases.push_back({{"name", phase.name}, {"seconds", phase.seconds}});
-  Json json = {{"name", name_of(options.algorithm)}, {"exact", report.exact}, {"phases", phases}};
+  Json json = {{"name", name_of(options.algorithm)}, {"exact", report.exact}, {"phases", phases_json(report.phases)}};
   if (report.error)
     json["error"] = {{"wrong", report.error->wrong}, {"share", report.error->share}, {"largest", report.error->largest}};
   return json;

@@ -3,11 +3,29 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fathom/published/distance.h"
 #include "json.h"
 
 namespace fathom::cli {
+
+/// The part before the colon, and what stands behind it, split at commas.
+struct NamedAlgorithm {
+  std::string_view name;
+  std::vector<std::string_view> parameters;
+};
+NamedAlgorithm split_algorithm(std::string_view text);
+
+/// KEY=VALUE.
+struct Parameter {
+  std::string_view key, value;
+};
+/// @param known  names with spaces between; empty: there are none
+/// @throws InvalidArgument the algorithm has no such parameter
+Parameter parse_parameter(std::string_view algorithm, std::string_view known, std::string_view parameter);
+
+Json phases_json(const std::vector<published::Phase>& phases);
 
 /// NAME, or NAME:KEY=VALUE,…; an approximate one measures its error.
 /// @throws InvalidArgument there is none of that name, or it has no such parameter

@@ -16,6 +16,7 @@
 #include "options.h"
 #include "pending_files.h"
 #include "progress.h"
+#include "query_algorithm.h"
 #include "query_plan.h"
 #include "query_points.h"
 #include "report.h"
@@ -45,6 +46,7 @@ struct QueryOutcome {
   ValueRange range;
   std::optional<double> perforation_error;  ///< in percent
   points::QueryReport report;
+  std::optional<published::MapReduceReport> algorithm;  ///< with --algorithm
   std::size_t set_bytes = 0;
   double read = 0, build = 0, compute = 0, write = 0, total = 0;
 };
@@ -66,7 +68,34 @@ std::optional<double> perforation_error(const QueryPlan& plan, const points::Sit
   return points::percentage_error(points::SiteSet(points.sites.data.view(), exact), set, sample, options);
 }
 
+/// By the algorithm as it was published.
+QueryOutcome compute_published(QueryPlan& plan, const Points& points, Progress& progress) {
+  QueryOutcome outcome;
+  const auto start = Clock::now();
+  progress.begin("computing");
+  published::MapReduceOptions& options = *plan.algorithm;
+  options.directions = plan.query.cone.directions;
+  if (options.directions.present()) options.half_angle = plan.query.cone.half_angle;
+  options.execution.progress = progress.callback();
+  const Shape shape{points.queries.data.shape()[0]};
+  outcome.distance = Array(plan.dtype, shape);
+  outcome.site = Array(DType::int64, shape);
+  const published::MapReduceReport report =
+      published::map_reduce(points.sites.data.view(), points.queries.data.view(), options,
+                            {outcome.distance.view(), outcome.site.view()});
+  outcome.compute = seconds_since(start);
+  outcome.range = value_range(outcome.distance.view());
+  outcome.perforation_error = report.error;
+  outcome.report.backend = report.backend;
+  outcome.report.threads = report.threads;
+  outcome.report.scratch_bytes = report.scratch_bytes;
+  outcome.report.device = report.device;
+  outcome.algorithm = report;
+  return outcome;
+}
+
 QueryOutcome compute(QueryPlan& plan, const Points& points, Progress& progress) {
+  if (plan.algorithm) return compute_published(plan, points, progress);
   QueryOutcome outcome;
   const auto build_start = Clock::now();
   progress.begin("sorting sites");
@@ -111,6 +140,7 @@ std::string text_of(const QueryArguments& arguments, const QueryPlan& plan, cons
   text += columns_text(arguments.sites, points.sites) + columns_text(arguments.queries, points.queries);
   if (outcome.perforation_error)
     text += fmt::format("one site in {}: mean error {:.4g} %\n", plan.set.every, *outcome.perforation_error);
+  if (outcome.algorithm) text += map_reduce_text(*outcome.algorithm);
   return text;
 }
 
@@ -128,7 +158,7 @@ Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Point
                {"max", finite ? Json(outcome.range.highest) : Json(nullptr)},
                {"perforate", plan.set.every},
                {"mean_percentage_error", outcome.perforation_error ? Json(*outcome.perforation_error) : Json(nullptr)},
-               {"storage", name_of(plan.set.storage)},
+               {"storage", plan.algorithm ? Json(nullptr) : Json(name_of(plan.set.storage))},
                {"set_bytes", outcome.set_bytes},
                {"seconds",
                 {{"read", outcome.read},
@@ -137,6 +167,7 @@ Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Point
                  {"write", outcome.write},
                  {"total", outcome.total}}}};
   add_execution(outcome.report, json);
+  if (outcome.algorithm) json["algorithm"] = map_reduce_json(*plan.algorithm, *outcome.algorithm);
   return json;
 }
 
@@ -202,6 +233,15 @@ Work declare_query(CLI::App* verb) {
   verb->add_option("--cylinder", a.cylinder, "With --cone: also sites no farther than this from its axis");
   verb->add_option("--period", a.period, "Extent of a periodic box from 0: one number, or one per axis; 0: open");
   verb->add_option("--storage", a.storage, "auto (what fits --memory), sorted, boxed or plain");
+  verb->add_option("--algorithm", a.algorithm,
+                   "By an algorithm as it was published, to compare: map-reduce, with parameters as in "
+                   "map-reduce:kernels=10,streams=2; list says what it is")
+      ->trigger_on_parse()
+      ->each([](const std::string& name) {
+        if (name != "list") return;
+        print_text(query_algorithm_list());
+        throw CLI::Success();
+      });
   verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
   verb->add_option("--devices", a.devices, "Numbers of CUDA devices that share the queries, such as 0,1");
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
@@ -224,8 +264,10 @@ int run_query(const QueryArguments& arguments) {
   const double read = seconds_since(start);
   Array direction;
   set_cone(plan, static_cast<int>(points.sites.data.shape()[1]), direction);
-  fit_into_memory(plan, points.sites.data, points.queries.data);
-  choose_backend(plan, points.sites.data, points.queries.data);
+  if (!plan.algorithm) {
+    fit_into_memory(plan, points.sites.data, points.queries.data);
+    choose_backend(plan, points.sites.data, points.queries.data);
+  }
   plan.set.execution = plan.query.execution;
   if (arguments.plan) {
     const points::SiteSet none(AnyConstView(nullptr, DType::float32, {0, 3}), plan.set);  // devices that are not there

@@ -28,6 +28,7 @@ struct QueryArguments {
   std::string storage = "auto";
   std::string backend = "auto";
   std::string devices;
+  std::string algorithm;
   std::string threads = "0";
   std::string memory;
   bool plan = false;

@@ -11,6 +11,7 @@
 #include "fathom/io/stream.h"
 #include "memory.h"
 #include "options.h"
+#include "query_algorithm.h"
 
 namespace fathom::cli {
 
@@ -138,6 +139,7 @@ QueryPlan make_query_plan(const QueryArguments& arguments) {
     plan.set.devices = parse_devices(arguments.devices);
   }
   if (!arguments.memory.empty()) plan.memory = parse_memory(arguments.memory);
+  if (!arguments.algorithm.empty()) plan.algorithm = plan_map_reduce(arguments, plan);
   io::AtomicFile::check(arguments.output);
   return plan;
 }

@@ -8,6 +8,7 @@
 
 #include "fathom/io/points.h"
 #include "fathom/points/site_set.h"
+#include "fathom/published/map_reduce.h"
 #include "query.h"
 
 namespace fathom::cli {
@@ -20,6 +21,7 @@ struct QueryPlan {
   io::TableFormat format = io::TableFormat::npy;
   DType dtype = DType::float32;
   std::optional<std::size_t> memory;
+  std::optional<published::MapReduceOptions> algorithm;  ///< in place of the library's own
 };
 
 /// @throws InvalidArgument, IoError: what can be known to be wrong before a file is read

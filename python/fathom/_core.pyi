@@ -122,6 +122,21 @@ def published_near(
     progress: Callable[[float], object] | None,
     /,
 ) -> tuple[str, str | None, dict[str, float]]: ...
+def map_reduce(
+    sites: npt.NDArray[Any],
+    queries: npt.NDArray[Any],
+    cone: tuple[npt.NDArray[Any] | None, float],
+    distance: npt.NDArray[Any],
+    site: npt.NDArray[Any],
+    progress: Callable[[float], object] | None,
+    division: tuple[int, int, int],
+    atomic: bool,
+    every: int,
+    devices: Sequence[int],
+    measure_error: bool,
+    backend: int,
+    threads: int,
+) -> dict[str, Any]: ...
 def gather(
     values: npt.NDArray[Any],
     element_size: int,

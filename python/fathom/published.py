@@ -27,9 +27,24 @@ from ._dtypes import FLOATS, for_indices, named
 from ._images import on_host
 from ._options import Sites, backend_number, site_rule, sites_among, thread_count
 from ._progress import Progress, listener
+from ._published_map_reduce import Reduced, map_reduce
 from ._published_tiles import Tile, lattice, near, repeat
 
-__all__ = ["Error", "Published", "Tile", "brute", "jfa", "lattice", "near", "pba", "proximate", "repeat", "skw"]
+__all__ = [
+    "Error",
+    "Published",
+    "Reduced",
+    "Tile",
+    "brute",
+    "jfa",
+    "lattice",
+    "map_reduce",
+    "near",
+    "pba",
+    "proximate",
+    "repeat",
+    "skw",
+]
 
 
 class Error(NamedTuple):

@@ -68,3 +68,60 @@ def test_what_is_refused(mask, options, message):
     else:
         assert told == message
     assert not (mask.directory / "out.npy").exists()
+
+
+SITES = RANDOM.random((500, 3))
+QUERIES = RANDOM.random((40, 3))
+
+
+@pytest.fixture
+def points(fathom):
+    np.save(fathom.directory / "sites.npy", SITES)
+    np.save(fathom.directory / "queries.npy", QUERIES)
+    return fathom
+
+
+def query(points, *options):
+    points.ok("query", "sites.npy", "queries.npy", "-o", "out.npy", "--dtype", "float64", "--backend", "cpu", *options)
+    return np.load(points.directory / "out.npy")
+
+
+def test_list_of_query(fathom):
+    assert fathom.ok("query", "--algorithm", "list").startswith("map-reduce exact; ")
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--perforate", "3"], ["--cone", "0,1,2,30"], ["--perforate", "2", "--cone", "0,1,2,80"]]
+)
+@pytest.mark.parametrize("parameters", ["", ":kernels=3,streams=3,tile=32", ":atomic=1"])
+def test_map_reduce(points, options, parameters):
+    expected = query(points, *options)
+    np.testing.assert_array_equal(query(points, *options, "--algorithm", "map-reduce" + parameters), expected)
+
+
+def test_what_map_reduce_says(points):
+    call = ["query", "sites.npy", "queries.npy", "-o", "out.npy", "--backend", "cpu", "--perforate", "4", "--algorithm"]
+    line = json.loads(points.ok(*call, "map-reduce:kernels=2,streams=2,tile=32", "--json"))
+    told = line["algorithm"]
+    assert [phase["name"] for phase in told["phases"]] == ["map", "reduction", "final reduction", "finding sites"]
+    assert (told["tiles"], told["intermediate_bytes"], told["exact"]) == (4, 2 * 2 * 40 * 8, False)
+    usual = json.loads(points.ok(*call[:-1], "--json"))
+    assert line["mean_percentage_error"] == pytest.approx(usual["mean_percentage_error"]) and "algorithm" not in usual
+    assert points.ok(*call, "map-reduce").splitlines()[-1].endswith(" ms, perforated")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--algorithm", "pba"], "--algorithm: there is no 'pba'; use map-reduce, or list for what it is"),
+        (["--algorithm", "map-reduce:m=1"],
+         "--algorithm map-reduce: there is no parameter 'm'; use kernels streams tile atomic"),
+        (["--algorithm", "map-reduce:streams=65"], "--algorithm: streams takes a whole number from 1 to 64, not '65'"),
+        (["--algorithm", "map-reduce:tile=33"], "the tile is 33; it must be a multiple of 32"),
+        (["--algorithm", "map-reduce", "--k", "2"], "--algorithm map-reduce has no --k; leave one of them out"),
+        (["--algorithm", "map-reduce", "--plan"], "--algorithm map-reduce has no --plan; leave one of them out"),
+    ],
+)
+def test_what_map_reduce_refuses(points, options, message):
+    assert points.refuses(2, "query", "sites.npy", "queries.npy", "-o", "out.npy", *options) == message
+    assert not (points.directory / "out.npy").exists()

@@ -120,3 +120,40 @@ def test_near(variant):
 def test_tiles_that_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("atomic", [False, True])
+@pytest.mark.parametrize("kind", ["int32", "float32", "float64"])
+def test_map_reduce(kind, atomic):
+    sites, queries = ((RANDOM.random((n, 3)) * 200).astype(kind) for n in (700, 30))
+    for options in ({}, {"every": 7}, {"directions": (1, 2, 0), "half_angle": 0.5}, {"directions": queries - 99.5, "half_angle": 1}):
+        found = published.map_reduce(sites, queries, dtype="float64", atomic=atomic, kernels=3, tile=32, backend="cpu", **options)
+        every = options.pop("every", 1)
+        expected = fathom.SiteSet(sites, every=every, backend="cpu").nearest(queries, dtype="float64", **options)
+        np.testing.assert_array_equal(found.distances, expected[0])
+        np.testing.assert_array_equal(found.nearest, expected[1])
+        assert found.exact == (every == 1) and found.tiles == (22 if every == 1 else 4)
+        assert found.intermediate_bytes == (0 if atomic else 2 * (8 if every == 1 else 2) * 30 * (4 if kind == "int32" else 8))
+        assert found.seconds == pytest.approx(sum(found.phases.values()))
+        if every == 1:
+            assert found.error is None
+        else:
+            exact = fathom.SiteSet(sites, backend="cpu").nearest(queries, dtype="float64")[0]
+            near = exact > 0
+            error = 100 * np.mean((found.distances - exact)[near] / exact[near])
+            assert found.error == pytest.approx(error) and error > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([[0, 0]], [[0, 0, 0]]), {}, "the sites have 2 coordinates, the queries 3; give as many"),
+        (([[0, 0]], [[0, 0]]), {"kernels": 0}, "the number of kernels is 0; it must be from 1"),
+        (([[0, 0]], [[0, 70000]]), {}, "squares of 32 bits hold 65535; give them as float64"),
+        (([[0, 0]], [[0, 0]]), {"directions": [0, 0]}, "direction 0 is not finite, or has no length"),
+        (([[0, 0]], [[0, 0]]), {"devices": [0]}, "devices are named for the backend cpu"),
+    ],
+)
+def test_what_map_reduce_refuses(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        published.map_reduce(*arguments, backend="cpu", **options)
