@@ -49,9 +49,12 @@ BandProblem problem_of(const PrimitiveLists& lists, const mesh::Bounds& bounds, 
     throw InvalidArgument(
         "the lattice's steps are too small beside the coordinates of the mesh and the lattice for the algorithms octree "
         "and mauch; move both to 0");
-  constexpr double kMostSteps = 256;
-  if (is_octree(options) && options.cutoff > kMostSteps * least)
-    throw InvalidArgument("the cutoff is more than 256 steps of the lattice; the octree is for narrow bands");
+  constexpr double kMostSteps = 64;
+  const auto [x, y, z] = lattice.spacing;
+  if (is_octree(options) && options.cutoff + std::sqrt(x * x + y * y + z * z) / 2 > kMostSteps * least)
+    throw InvalidArgument(
+        "the cutoff and half a cell's diagonal are more than 64 of the lattice's shortest steps; the octree is for narrow "
+        "bands, and for steps of about the same length along all axes");
   return {mesh::grid_of(lattice), lists.view(), options.cutoff, mesh::largest_square(options.cutoff), slack,
           options.corrected};
 }

@@ -230,6 +230,11 @@ template <class T, class V>
 T atomicExch(T* at, V value) {
   return std::atomic_ref(*at).exchange(static_cast<T>(value));
 }
+template <class T>
+T atomicCAS(T* at, T expected, T wanted) {
+  std::atomic_ref(*at).compare_exchange_strong(expected, wanted);
+  return expected;
+}
 template <class T, class V>
 T atomicMin(T* at, V value) {
   T before = *at;
