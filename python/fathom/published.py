@@ -27,8 +27,11 @@ from ._dtypes import FLOATS, for_indices, named
 from ._images import on_host
 from ._options import Sites, backend_number, site_rule, sites_among, thread_count
 from ._progress import Progress, listener
+from ._published_band import BandError, PublishedBand, mauch, naive, octree
 
-__all__ = ["Error", "Published", "brute", "jfa", "pba", "proximate", "skw"]
+__all__ = [
+    "BandError", "Error", "Published", "PublishedBand", "brute", "jfa", "mauch", "naive", "octree", "pba", "proximate", "skw",
+]  # fmt: skip
 
 
 class Error(NamedTuple):

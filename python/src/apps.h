@@ -84,6 +84,7 @@ void add_medial_axis(nanobind::module_& m);
 
 /// The published algorithms.
 void add_published(nanobind::module_& m);
+void add_published_band(nanobind::module_& m);
 
 /// Adds Common and the operations.
 void add_apps(nanobind::module_& m);

@@ -1,7 +1,8 @@
 // The octree on the host: how large it is, and what it holds.
 #pragma once
 
-#include "published/cpu/band.h"
+#include "fathom/published/band.h"
+#include "published/band_found.h"
 #include "published/octree.hd.h"
 
 namespace fathom::published {

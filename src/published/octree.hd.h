@@ -25,7 +25,7 @@
 
 #include <cstring>
 
-#include "published/band_problem.h"
+#include "published/band_problem.hd.h"
 
 namespace fathom::published {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "published/cpu/band.h"
 
 namespace fathom::published::cpu {
 

@@ -1,7 +1,8 @@
 // The octree on a device.
 #pragma once
 
-#include "published/cpu/band.h"
+#include "fathom/published/band.h"
+#include "published/band_found.h"
 
 namespace fathom::published::cuda {
 
