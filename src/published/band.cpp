@@ -55,7 +55,9 @@ BandProblem problem_of(const PrimitiveLists& lists, const mesh::Bounds& bounds, 
     throw InvalidArgument(
         "the cutoff and half a cell's diagonal are more than 64 of the lattice's shortest steps; the octree is for narrow "
         "bands, and for steps of about the same length along all axes");
-  return {mesh::grid_of(lattice), lists.view(), options.cutoff, mesh::largest_square(options.cutoff), slack,
+  Primitives mesh = lists.view();
+  mesh.yield = options.corrected || !is_octree(options);
+  return {mesh::grid_of(lattice), mesh, options.cutoff, mesh::largest_square(options.cutoff), slack,
           options.corrected};
 }
 
@@ -120,13 +122,19 @@ mesh::Band band_of(std::vector<BandFound::Point>& points, const mesh::Lattice& l
   return band;
 }
 
-/// Both bands have the same lattice, and what the one has the other has, too, as near or nearer.
+/// In the order of a band's tiles.
+bool is_before(const std::int32_t* a, const std::int32_t* b) {
+  return std::tuple(a[2], a[1], a[0]) < std::tuple(b[2], b[1], b[0]);
+}
+
+/// Of the points of the exact band. What was found besides is within the cutoff by rounding alone.
 template <class T>
 BandDeviation deviation_of(const mesh::Band& found, const mesh::Band& exact) {
   BandDeviation deviation;
   const std::int32_t *tiles = found.tiles.as<std::int32_t>().data(), *all = exact.tiles.as<std::int32_t>().data();
   std::int64_t at = 0;
   for (std::int64_t tile = 0; tile < exact.count(); ++tile) {
+    while (at < found.count() && is_before(tiles + 3 * at, all + 3 * tile)) ++at;
     const bool is_there = at < found.count() && std::equal(all + 3 * tile, all + 3 * tile + 3, tiles + 3 * at);
     for (std::int64_t z = 0; z < mesh::kTileSide; ++z) {
       const std::uint64_t wanted = exact.masks.as<std::uint64_t>().data()[mesh::kTileSide * tile + z];

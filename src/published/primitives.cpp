@@ -21,7 +21,7 @@ struct Owner {
 Primitives PrimitiveLists::view() const {
   const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
   return {count(vertices), count(edges),       count(faces),      vertices.data(), edges.data(),
-          faces.data(),    of_vertices.view(), of_edges.view()};
+          faces.data(),    of_vertices.view(), of_edges.view(), true};
 }
 
 PrimitiveLists primitives_of(const mesh::Surface& surface) {

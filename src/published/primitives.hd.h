@@ -3,7 +3,7 @@
 // Distances are Fathom's (mesh/triangle.hd.h), by the same steps in float64, where the papers compute in float32: so the
 // least of them is, in every bit, what a search over whole triangles finds. That takes one rule more: a triangle that a
 // point lies over is as far as its face, whatever rounding says of its edges, so that an edge or a vertex counts only
-// where the point does not lie over all the faces that it belongs to.
+// where the point does not lie over all the faces that it belongs to. The octree as published has no such rule.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,12 @@ struct Primitives {
   const Edge* edges;
   const mesh::Triangle* faces;
   Owners of_vertices, of_edges;
+  bool yield = true;  ///< whether edges and vertices follow the rule
 
   FATHOM_HD static double nothing() { return std::numeric_limits<double>::infinity(); }
 
   FATHOM_HD bool counts(const Owners& owners, std::int64_t number, Vec3 point) const {
+    if (!yield) return true;
     mesh::Nearest over;
     for (std::int64_t k = owners.starts[number]; k < owners.starts[number + 1]; ++k)
       if (!mesh::meet_face(over, faces[owners.list[k]], point)) return true;

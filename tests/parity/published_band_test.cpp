@@ -100,10 +100,8 @@ TEST_F(PublishedBand, AsPublishedMissesWhatEndsOfEdgesMiss) {
   example.options.points = example.options.faces = false;
   const auto of_edges = error_of();
   EXPECT_GT(of_edges.missed, all.missed);
-  // Corrected, edges find more: what is nearest to one of them, they have.
-  example.options.corrected = true;
-  EXPECT_LT(error_of().missed, of_edges.missed);
-  example.options.points = example.options.faces = true;
+  EXPECT_GT(all.missed + all.farther, 0);
+  example.options.corrected = example.options.points = example.options.faces = true;
   EXPECT_EQ(error_of().missed, 0);
   EXPECT_EQ(error_of().farther, 0);
 }
