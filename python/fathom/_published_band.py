@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._band import Band
 from ._dtypes import FLOATS, named
+from ._host import HostInput
 from ._lattice import LatticeOptions, lattice_of
 from ._options import backend_number, thread_count
 from ._progress import Progress, listener
@@ -197,6 +198,9 @@ def _run(
     if (band is None) == (cutoff is None):
         raise ValueError(f"{'neither' if band is None else 'both'} of band and cutoff given; give one of them")
     mesh = TriangleSet(vertices, faces, sign="none", backend="cpu", threads=threads)
+    like = mesh._like
+    if not isinstance(like, HostInput):
+        raise TypeError("vertices lies on a CUDA device; the published algorithms take arrays in the processor's memory")
     step = max(lattice_of(mesh._set, lattice).spacing)
     reach = _positive(cutoff, "cutoff") if band is None else _positive(band, "band") * step
     points = lattice_of(mesh._set, lattice, cutoff=reach if lattice.get("margin") is None else None)
@@ -206,4 +210,4 @@ def _run(
         mesh.vertices, mesh.faces, points, reach, numbers, passes, choices, listener(progress)
     )
     error = told.pop("error")
-    return PublishedBand(Band(found, "none", mesh._like), error=None if error is None else BandError(*error), **told)
+    return PublishedBand(Band(found, "none", like), error=None if error is None else BandError(*error), **told)
