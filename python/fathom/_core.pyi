@@ -106,6 +106,33 @@ def published_band(
     progress: Callable[[float], object] | None,
     /,
 ) -> tuple[Band, dict[str, Any]]: ...
+def published_repeat(
+    repeater: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    variant: int,
+    backend: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[str, str | None, dict[str, float]]: ...
+def published_lattice(
+    repeater: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    u: tuple[int, int],
+    v: tuple[int, int],
+    variant: int,
+    backend: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[str, str | None, dict[str, float]]: ...
+def published_near(
+    source: npt.NDArray[Any],
+    distance: npt.NDArray[Any],
+    most: int,
+    variant: int,
+    backend: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[str, str | None, dict[str, float]]: ...
 def gather(
     values: npt.NDArray[Any],
     element_size: int,
@@ -128,7 +155,7 @@ def voronoi(
     regions: npt.NDArray[Any],
     progress: Callable[[float], object] | None,
     /,
-) -> tuple[Any, ...]: ...
+) -> list[tuple[Any, ...]]: ...
 def costmap(
     occupancy: npt.NDArray[Any],
     rank: int,
@@ -168,7 +195,7 @@ def lloyd(
     energies: bool,
     progress: Callable[[float], object] | None,
     /,
-) -> tuple[npt.NDArray[Any], int, bool]: ...
+) -> list[tuple[npt.NDArray[Any], int, bool]]: ...
 def stipple(
     image: npt.NDArray[Any],
     rank: int,
@@ -578,7 +605,7 @@ def voronoi_on_device(
     regions: DeviceArray,
     stream: int,
     /,
-) -> tuple[Any, ...]: ...
+) -> list[tuple[Any, ...]]: ...
 def lloyd_on_device(
     weights: DeviceArray,
     rank: int,
@@ -592,7 +619,7 @@ def lloyd_on_device(
     energies: bool,
     stream: int,
     /,
-) -> tuple[npt.NDArray[Any], int, bool]: ...
+) -> list[tuple[npt.NDArray[Any], int, bool]]: ...
 def stipple_on_device(
     image: DeviceArray,
     rank: int,

@@ -73,8 +73,9 @@ def costmap(
     Returns
     -------
     costs : array of uint8, shape of `occupancy`
-        255 where unknown, 254 where occupied, 253 up to the inscribed radius, whatever the inflation radius, else 252 exp(-scaling (d - inscribed)),
-        cut to a whole number, and 0 beyond the inflation radius. The same kind of array as `occupancy`.
+        255 where unknown, 254 where occupied, 253 up to the inscribed radius, whatever the inflation radius, else
+        252 exp(-scaling (d - inscribed)), cut to a whole number, and 0 beyond the inflation radius. The same kind of
+        array as `occupancy`.
     nearest : array of int32 or int64
         With `return_nearest`: the row-major index in its map of the nearest occupied cell; -1 if there is none.
 
@@ -131,6 +132,7 @@ def sdf(
     pad: float = 0.0,
     invert: bool = False,
     dtype: npt.DTypeLike | None = None,
+    ndim: int | None = None,
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
@@ -141,7 +143,7 @@ def sdf(
 
     Parameters
     ----------
-    coverage : array, shape (height, width)
+    coverage : array, shape (*batch, height, width)
         The share of each pixel that the object covers: bool, uint8, uint16, or floats from 0 to 1. Around the image is
         nothing.
     size : (int, int), optional
@@ -155,8 +157,10 @@ def sdf(
         The object is what is dark.
     dtype : dtype, optional
         uint8 (default), uint16, float32 or float64.
+    ndim : int, optional
+        2 for a batch of independent images along the axes before, each with a texture of its own.
     out : array, optional
-        Where to put the texture; its shape is the size.
+        Where to put the texture; its last two axes are the size.
     backend : {None, "auto", "cpu", "cuda"}
         Where to compute; None and "auto": where `coverage` lies.
     threads, progress
@@ -166,7 +170,7 @@ def sdf(
 
     Returns
     -------
-    array, shape (height, width)
+    array, shape (*batch, height, width)
         ½ on the outline, 1 half a range inside, 0 half a range outside. Integers have 0 and 1 at the ends of their type,
         and are cut there; floats are not, and are -inf if there is no outline. The same kind of array as `coverage`.
 
@@ -193,22 +197,26 @@ def sdf(
     >>> fathom.sdf(half, (18, 8), dtype=np.uint8).shape
     (18, 8)
     """
-    images = Images(coverage, "coverage", None, None, backend, threads, progress, on_device=True, stream=stream)
-    shape = images.given.shape
+    images = Images(coverage, "coverage", ndim, None, backend, threads, progress, on_device=True, stream=stream)
+    shape = images.space
     if len(shape) != 2:
-        raise ValueError(f"coverage has the shape {shape}; a texture is made of one image of height and width")
+        raise ValueError(
+            f"coverage has the shape {images.given.shape}; a texture is made of one image of height and width, "
+            "or with ndim=2 one of each image of a batch"
+        )
     pad = number(pad, "pad")
     if size is not None:
         size = _size(size)
     elif out is not None:
-        size = tuple(out.shape)
+        size = tuple(out.shape[-2:])
     else:
         more = math.ceil(2 * pad) if 0 <= pad < 2**30 else 0
         size = (shape[0] + more, shape[1] + more)
+    wanted = (*images.batch, *size)
     if out is None:
-        texture = images.given.output(size, _TEXTURE.allowed[0] if dtype is None else named(dtype, _TEXTURE.allowed))
+        texture = images.given.output(wanted, _TEXTURE.allowed[0] if dtype is None else named(dtype, _TEXTURE.allowed))
     else:
-        texture = images.given.output_into(out, _TEXTURE, size, dtype)
+        texture = images.given.output_into(out, _TEXTURE, wanted, dtype)
     images.run(_core.sdf, number(range, "range"), pad, bool(invert), texture)
     return texture.finish()
 

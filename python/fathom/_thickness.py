@@ -105,8 +105,8 @@ def porosimetry(
 
     That is :func:`local_thickness` with D(p) replaced by the radius of the largest ball that comes to p from an
     inlet: the maximum over all paths of elements that share a face with the next, from an inlet to p, of the least D
-    along the path, its ends included. A fluid that does not wet fills x once its pressure is what balls of this size need: the numbers are
-    those of mercury porosimetry.
+    along the path, its ends included. A fluid that does not wet fills x once its pressure is what balls of this size
+    need: the numbers are those of mercury porosimetry.
 
     Parameters
     ----------

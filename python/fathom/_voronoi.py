@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._dtypes import INDICES, Kind
+from ._dtypes import INDICES, Kind, Shape
 from ._images import Images
 from ._options import Spacing, number, whole
 from ._progress import Progress
@@ -42,9 +42,43 @@ class Stipples(NamedTuple):
     """Dots, as :func:`fathom.stipple` places them."""
 
     positions: Floats
-    """[n, 2] row and column; the middle of the first pixel is (0, 0)."""
+    """[*batch, n, 2] row and column; the middle of the first pixel is (0, 0)."""
     radii: Floats
-    """[n] in pixels: a dot has the area of the ink of its region."""
+    """[*batch, n] in pixels: a dot has the area of the ink of its region."""
+
+
+@overload
+def voronoi(
+    sites: Any,
+    weights: Any = None,
+    *,
+    spacing: Spacing = None,
+    covariances: bool = False,
+    neighbours: bool = False,
+    ndim: None = None,
+    out: Any = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    stream: Any = None,
+    progress: Progress = None,
+) -> Voronoi: ...
+
+
+@overload
+def voronoi(
+    sites: Any,
+    weights: Any = None,
+    *,
+    spacing: Spacing = None,
+    covariances: bool = False,
+    neighbours: bool = False,
+    ndim: int,
+    out: Any = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    stream: Any = None,
+    progress: Progress = None,
+) -> list[Voronoi]: ...
 
 
 def voronoi(
@@ -54,17 +88,18 @@ def voronoi(
     spacing: Spacing = None,
     covariances: bool = False,
     neighbours: bool = False,
+    ndim: int | None = None,
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
     stream: Any = None,
     progress: Progress = None,
-) -> Voronoi:
+) -> Voronoi | list[Voronoi]:
     """Voronoi regions of sites on a grid: what each holds, and which touch.
 
     Parameters
     ----------
-    sites : array, shape (…) of 1 to 3 axes
+    sites : array, shape (*batch, *space) with 1 to 3 axes of space
         Nonzero elements are sites; NaN is nonzero. Any kind of array that :func:`distance_transform` takes.
     weights : array, shape of `sites`, optional
         Weight of each element, where `sites` lies; 1 if not given. Integers from 0 to 65535 are taken as they are; of
@@ -73,7 +108,9 @@ def voronoi(
         Decides which site is nearest, and how long boundaries are; 1 if not given.
     covariances, neighbours : bool
         What else to find.
-    out : array of int32 or int64, optional
+    ndim : int, optional
+        How many trailing axes are space; the axes before them are a batch of independent images. All, if not given.
+    out : array of int32 or int64, shape of `sites`, optional
         Where to put `regions`.
     backend : {None, "auto", "cpu", "cuda"}
         Where to compute; None and "auto": where `sites` lies.
@@ -88,7 +125,8 @@ def voronoi(
     -------
     Voronoi
         A named tuple. An element belongs to its nearest site, of equally near ones to the first in row-major order. Sums
-        are exact integers before they are divided. Tables are NumPy arrays.
+        are exact integers before they are divided. Tables are NumPy arrays. With `ndim`, a list of them, one for each
+        image in row-major order, whose `regions` are parts of one array.
 
     Raises
     ------
@@ -115,21 +153,36 @@ def voronoi(
 
     >>> fathom.voronoi(np.array([1, 0, 0, 0]), np.array([0, 1, 1, 2])).centroids
     array([[2.25]])
+
+    Two lines of one image each:
+
+    >>> [found.areas.tolist() for found in fathom.voronoi(np.array([[1, 0, 0, 1], [0, 0, 1, 0]]), ndim=1)]
+    [[2, 2], [4]]
     """
-    images = Images(sites, "sites", None, spacing, backend, threads, progress, on_device=True, stream=stream)
+    images = Images(sites, "sites", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
     shape = images.given.shape
     regions = images.output(out, Kind("out", INDICES))
     weighed = None if weights is None else images.given.beside(weights, "weights")
     if weighed is not None and weighed.shape != shape:
         raise ValueError(f"weights has the shape {weighed.shape}; it must have that of sites, {shape}")
-    linear, areas, masses, firsts, seconds, scale, pairs, lengths = images.run(
-        _core.voronoi, weighed, bool(covariances), bool(neighbours), regions
-    )
-    at = np.column_stack(np.unravel_index(linear, shape or (1,))).astype(np.int64, copy=False)
+    tables = images.run(_core.voronoi, weighed, bool(covariances), bool(neighbours), regions)
+    all_regions = regions.finish()
+    if ndim is None:
+        return _tables(all_regions, images.space, tables[0], covariances, neighbours)
+    return [
+        _tables(all_regions[item], images.space, table, covariances, neighbours)
+        for item, table in zip(np.ndindex(images.batch), tables)
+    ]
+
+
+def _tables(regions: Any, space: Shape, found: tuple[Any, ...], covariances: bool, neighbours: bool) -> Voronoi:
+    """`found`: of one image, as the library has it."""
+    linear, areas, masses, firsts, seconds, scale, pairs, lengths = found
+    at = np.column_stack(np.unravel_index(linear, space or (1,))).astype(np.int64, copy=False)
     with np.errstate(invalid="ignore"):
         mean = firsts / masses[:, None]
     return Voronoi(
-        regions.finish(),
+        regions,
         at,
         areas,
         masses / scale,
@@ -167,6 +220,7 @@ def lloyd(
     tolerance: float = 0.0,
     seed: int = 0,
     return_energies: bool = False,
+    ndim: int | None = None,
     backend: str | None = None,
     threads: int | None = None,
     stream: Any = None,
@@ -176,9 +230,9 @@ def lloyd(
 
     Parameters
     ----------
-    weights : array of 1 to 3 axes
+    weights : array, shape (*batch, *space) with 1 to 3 axes of space
         Weight of each element, as for :func:`voronoi`; not all 0.
-    sites : array, shape (n, ndim)
+    sites : array, shape (*batch, n, ndim)
         Positions in indices, where `weights` lies; whole numbers for `on_elements`. At most as many as elements that
         have a weight.
     iterations : int
@@ -194,16 +248,18 @@ def lloyd(
         Of new positions for sites whose region has no weight, drawn by weight; `on_elements` they stay where they are.
     return_energies : bool
         Also give the energies.
+    ndim : int, optional
+        As for :func:`voronoi`; each image from the same seed.
     backend, threads, stream, progress
         As for :func:`voronoi`.
 
     Returns
     -------
-    positions : array of float64, shape (n, ndim)
+    positions : array of float64, shape of `sites`
         The same kind of array as `sites`.
     energies : array of float64
         With `return_energies`: the sum of weight times squared distance to the nearest site, before each iteration and
-        after the last.
+        after the last. With `ndim`, a list of them, one for each image in row-major order.
 
     Raises
     ------
@@ -225,12 +281,13 @@ def lloyd(
     >>> positions.tolist(), bool((np.diff(energies) <= 0).all())
     ([[2.0], [7.0]], True)
     """
-    images = Images(weights, "weights", None, None, backend, threads, progress, on_device=True, stream=stream)
+    images = Images(weights, "weights", ndim, None, backend, threads, progress, on_device=True, stream=stream)
     given = images.given.beside(sites, "sites")
-    if len(given.shape) != 2:
-        raise ValueError(f"sites has the shape {given.shape}; it must have (n, {len(images.space)})")
+    if len(given.shape) != len(images.batch) + 2 or given.shape[:-2] != images.batch:
+        wanted = ", ".join([*map(str, images.batch), "n", str(len(images.space))])
+        raise ValueError(f"sites has the shape {given.shape}; it must have ({wanted})")
     moved = given.copied(np.dtype(np.float64))
-    energies, _, _ = images.run(
+    told = images.run(
         _core.lloyd,
         moved,
         _whole(iterations, "iterations"),
@@ -241,7 +298,10 @@ def lloyd(
         bool(return_energies),
     )
     positions = moved.finish()
-    return (positions, energies) if return_energies else positions
+    if not return_energies:
+        return positions
+    energies = [one for one, _, _ in told]
+    return positions, energies[0] if ndim is None else energies
 
 
 def stipple(
@@ -254,6 +314,7 @@ def stipple(
     gamma: float = 1.0,
     invert: bool = False,
     supersample: int | None = None,
+    ndim: int | None = None,
     backend: str | None = None,
     threads: int | None = None,
     stream: Any = None,
@@ -263,10 +324,10 @@ def stipple(
 
     Parameters
     ----------
-    image : array, shape (height, width)
+    image : array, shape (*batch, height, width)
         Tones: bool, uint8, uint16, or floats from 0 (black) to 1 (white).
     dots : int
-        How many.
+        How many, of each image.
     seed : int
         Of the first positions, which are drawn by tone.
     iterations, tolerance
@@ -277,6 +338,8 @@ def stipple(
         Light dots for light tones: ink is tone ** gamma.
     supersample : int, optional
         Regions on a grid so many times as fine, 1 to 16; as the density of dots asks for if not given.
+    ndim : int, optional
+        2 for a batch of independent images along the axes before; each from the same seed.
     backend, threads, stream, progress
         As for :func:`voronoi`.
 
@@ -307,18 +370,19 @@ def stipple(
     >>> round(np.pi * (radii**2).sum()), round((1 - tones).sum())
     (1200, 1200)
     """
-    images = Images(image, "image", None, None, backend, threads, progress, on_device=True, stream=stream)
+    images = Images(image, "image", ndim, None, backend, threads, progress, on_device=True, stream=stream)
     if supersample == 0:
         raise ValueError("supersample is 0; give 1 to 16, or None to have it chosen")
+    positions, radii = images.run(
+        _core.stipple,
+        _whole(dots, "dots"),
+        _whole(seed, "seed", 64),
+        _whole(iterations, "iterations"),
+        number(tolerance, "tolerance"),
+        number(gamma, "gamma"),
+        bool(invert),
+        0 if supersample is None else _whole(supersample, "supersample"),
+    )
     return Stipples(
-        *images.run(
-            _core.stipple,
-            _whole(dots, "dots"),
-            _whole(seed, "seed", 64),
-            _whole(iterations, "iterations"),
-            number(tolerance, "tolerance"),
-            number(gamma, "gamma"),
-            bool(invert),
-            0 if supersample is None else _whole(supersample, "supersample"),
-        )
+        positions.reshape(*images.batch, *positions.shape[1:]), radii.reshape(*images.batch, *radii.shape[1:])
     )

@@ -28,9 +28,11 @@ from ._images import on_host
 from ._options import Sites, backend_number, site_rule, sites_among, thread_count
 from ._progress import Progress, listener
 from ._published_band import BandError, PublishedBand, mauch, naive, octree
+from ._published_tiles import Tile, lattice, near, repeat
 
 __all__ = [
-    "BandError", "Error", "Published", "PublishedBand", "brute", "jfa", "mauch", "naive", "octree", "pba", "proximate", "skw",
+    "BandError", "Error", "Published", "PublishedBand", "Tile", "brute", "jfa", "lattice", "mauch", "naive", "near",
+    "octree", "pba", "proximate", "repeat", "skw",
 ]  # fmt: skip
 
 

@@ -28,7 +28,7 @@
 
 namespace fathom::python {
 
-/// Views of arrays with as many images each, of which some may be None.
+/// Views of arrays with as many images each, whose shapes may differ, and of which some may be None.
 template <std::size_t N, MemorySpace Space = MemorySpace::host>
 class Images {
  public:
@@ -43,7 +43,8 @@ class Images {
     }
     const Layout layout = merge_leading(all, {raw[0].rank - rank, rank});
     batch_axes_ = layout.leading;
-    for (std::size_t k = 0; k < N; ++k) views_[k] = view_of<std::byte, Space>(raw[k], layout);
+    for (std::size_t k = 0; k < N; ++k)
+      views_[k] = view_of<std::byte, Space>(raw[k], {layout.leading, raw[k].rank - layout.leading});
   }
   Images(const HostArray (&arrays)[N], int rank) : Images(raw_of(arrays), rank) {}
 
@@ -85,6 +86,7 @@ void add_medial_axis(nanobind::module_& m);
 /// The published algorithms.
 void add_published(nanobind::module_& m);
 void add_published_band(nanobind::module_& m);
+void add_published_tiles(nanobind::module_& m);
 
 /// Adds Common and the operations.
 void add_apps(nanobind::module_& m);

@@ -72,32 +72,31 @@ void costmap_on_device(const DeviceArray& x, int rank, const Common& common, con
 }
 #endif
 
-apps::SdfOptions options_of(const Common& common, double range, double pad, bool invert) {
+apps::SdfOptions options_of(const Common& common, int batch_axes, double range, double pad, bool invert) {
   apps::SdfOptions options;
   options.range = range;
   options.pad = pad;
   options.invert = invert;
+  options.batch_axes = batch_axes;
   options.execution = common.execution;
   return options;
 }
 
 void sdf(nb::handle x, int rank, const Common& common, double range, double pad, bool invert, nb::handle texture,
          nb::object progress) {
-  const HostArray arrays[] = {{x, read}};
-  const HostArray target(texture, write);
+  const HostArray arrays[] = {{x, read}, {texture, write}};
   const Images images(arrays, rank);
-  apps::SdfOptions options = options_of(common, range, pad, invert);
-  run_watched(std::move(progress), options.execution,
-              [&] { apps::sdf(images[0], options, view_of<std::byte, MemorySpace::host>(target.raw())); });
+  apps::SdfOptions options = options_of(common, images.batch_axes(), range, pad, invert);
+  run_watched(std::move(progress), options.execution, [&] { apps::sdf(images[0], options, images[1]); });
 }
 
 #ifdef FATHOM_PYTHON_CUDA
 void sdf_on_device(const DeviceArray& x, int rank, const Common& common, double range, double pad, bool invert,
                    const DeviceArray& texture, std::uintptr_t stream) {
-  const DeviceImages<1> images({x.raw()}, rank);
-  const apps::SdfOptions options = options_of(common, range, pad, invert);
+  const DeviceImages<2> images({x.raw(), texture.raw()}, rank);
+  const apps::SdfOptions options = options_of(common, images.batch_axes(), range, pad, invert);
   const nb::gil_scoped_release unlocked;
-  apps::sdf(images[0], options, view_of<std::byte, MemorySpace::device>(texture.raw()), stream_at(stream));
+  apps::sdf(images[0], options, images[1], stream_at(stream));
 }
 #endif
 

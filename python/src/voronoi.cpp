@@ -49,16 +49,23 @@ nb::tuple tables(const apps::Voronoi& found, std::int64_t axes, bool moments) {
                         table(found.firsts, {n, axes}), table(found.seconds, {n, moments ? axes * (axes + 1) / 2 : 0}),
                         found.weight_scale, table(pairs, {edges, 2}), table(lengths, {edges}));
 }
+/// Those of each image.
+nb::list tables(const std::vector<apps::Voronoi>& found, std::int64_t axes, bool moments) {
+  nb::list result;
+  for (const apps::Voronoi& one : found) result.append(tables(one, axes, moments));
+  return result;
+}
 
-nb::tuple voronoi(nb::handle x, int rank, const Common& common, nb::handle weights, bool moments, bool boundaries,
+nb::list voronoi(nb::handle x, int rank, const Common& common, nb::handle weights, bool moments, bool boundaries,
                   nb::handle regions, nb::object progress) {
   const HostArray arrays[] = {{x, read}, {weights, read}, {regions, write}};
   const Images images(arrays, rank);
   apps::VoronoiOptions options = options_of(common, moments, boundaries);
-  apps::Voronoi found;
-  run_watched(std::move(progress), options.execution,
-              [&] { found = apps::voronoi(images[0], images[1], options, images[2]); });
-  return tables(found, images[0].rank(), moments);
+  std::vector<apps::Voronoi> found;
+  run_watched(std::move(progress), options.execution, [&] {
+    found = apps::voronoi_batch(images[0], images[1], images.batch_axes(), options, images[2]);
+  });
+  return tables(found, images[0].rank() - images.batch_axes(), moments);
 }
 
 apps::LloydOptions options_of(const Common& common, int iterations, bool on_elements, int supersample, double tolerance,
@@ -74,24 +81,27 @@ apps::LloydOptions options_of(const Common& common, int iterations, bool on_elem
   return options;
 }
 
-/// Energies, iterations, whether sites are at rest.
-nb::tuple told(const apps::LloydReport& report) {
-  const auto count = static_cast<std::int64_t>(report.energies.size());
-  return nb::make_tuple(table(report.energies, {count}), report.iterations, report.at_rest);
+/// Of each image energies, iterations, whether sites are at rest.
+nb::list told(const std::vector<apps::LloydReport>& reports) {
+  nb::list result;
+  for (const apps::LloydReport& report : reports) {
+    const auto count = static_cast<std::int64_t>(report.energies.size());
+    result.append(nb::make_tuple(table(report.energies, {count}), report.iterations, report.at_rest));
+  }
+  return result;
 }
 
 /// Moves the sites where they are.
-nb::tuple lloyd(nb::handle weights, int rank, const Common& common, nb::handle sites, int iterations, bool on_elements,
+nb::list lloyd(nb::handle weights, int rank, const Common& common, nb::handle sites, int iterations, bool on_elements,
                 int supersample, double tolerance, std::uint64_t seed, bool energies, nb::object progress) {
-  const HostArray arrays[] = {{weights, read}};
-  const HostArray moved(sites, write);
+  const HostArray arrays[] = {{weights, read}, {sites, write}};
   const Images images(arrays, rank);
   apps::LloydOptions options = options_of(common, iterations, on_elements, supersample, tolerance, seed, energies);
-  apps::LloydReport report;
+  std::vector<apps::LloydReport> reports;
   run_watched(std::move(progress), options.execution, [&] {
-    report = apps::lloyd(images[0], view_of<std::byte, MemorySpace::host>(moved.raw()).as<double>(), options);
+    reports = apps::lloyd_batch(images[0], images[1].as<double>(), images.batch_axes(), options);
   });
-  return told(report);
+  return told(reports);
 }
 
 apps::StippleOptions options_of(const Common& common, std::int64_t dots, std::uint64_t seed, int iterations,
@@ -108,43 +118,56 @@ apps::StippleOptions options_of(const Common& common, std::int64_t dots, std::ui
   return options;
 }
 
+/// [images, dots, 2] and [images, dots].
+nb::tuple positions_and_radii(const std::vector<apps::Stipples>& found, std::int64_t dots) {
+  const auto count = static_cast<std::int64_t>(found.size());
+  Array positions(DType::float64, {count, dots, 2}), radii(DType::float64, {count, dots});
+  for (std::int64_t item = 0; item < count; ++item) {
+    const apps::Stipples& one = found[static_cast<std::size_t>(item)];
+    std::copy_n(one.positions.as<double>().data(), 2 * dots, positions.as<double>().data() + 2 * item * dots);
+    std::copy_n(one.radii.as<double>().data(), dots, radii.as<double>().data() + item * dots);
+  }
+  return nb::make_tuple(as_numpy(std::move(positions)), as_numpy(std::move(radii)));
+}
+
 nb::tuple stipple(nb::handle image, int rank, const Common& common, std::int64_t dots, std::uint64_t seed,
                   int iterations, double tolerance, double gamma, bool invert, int supersample, nb::object progress) {
   const HostArray arrays[] = {{image, read}};
   const Images images(arrays, rank);
   apps::StippleOptions options = options_of(common, dots, seed, iterations, tolerance, gamma, invert, supersample);
-  apps::Stipples found;
-  run_watched(std::move(progress), options.execution, [&] { found = apps::stipple(images[0], options); });
-  return nb::make_tuple(as_numpy(std::move(found.positions)), as_numpy(std::move(found.radii)));
+  std::vector<apps::Stipples> found;
+  run_watched(std::move(progress), options.execution,
+              [&] { found = apps::stipple_batch(images[0], images.batch_axes(), options); });
+  return positions_and_radii(found, dots);
 }
 
 #ifdef FATHOM_PYTHON_CUDA
 
-nb::tuple voronoi_on_device(const DeviceArray& x, int rank, const Common& common, const DeviceArray* weights,
+nb::list voronoi_on_device(const DeviceArray& x, int rank, const Common& common, const DeviceArray* weights,
                             bool moments, bool boundaries, const DeviceArray& regions, std::uintptr_t stream) {
   const DeviceImages<3> images({x.raw(), raw(weights), regions.raw()}, rank);
   const apps::VoronoiOptions options = options_of(common, moments, boundaries);
-  apps::Voronoi found;
+  std::vector<apps::Voronoi> found;
   {
     const nb::gil_scoped_release unlocked;
-    found = apps::voronoi(images[0], images[1], options, images[2], stream_at(stream));
+    found = apps::voronoi_batch(images[0], images[1], images.batch_axes(), options, images[2], stream_at(stream));
   }
-  return tables(found, images[0].rank(), moments);
+  return tables(found, images[0].rank() - images.batch_axes(), moments);
 }
 
-nb::tuple lloyd_on_device(const DeviceArray& weights, int rank, const Common& common, const DeviceArray& sites,
+nb::list lloyd_on_device(const DeviceArray& weights, int rank, const Common& common, const DeviceArray& sites,
                           int iterations, bool on_elements, int supersample, double tolerance, std::uint64_t seed,
                           bool energies, std::uintptr_t stream) {
-  const DeviceImages<1> images({weights.raw()}, rank);
+  const DeviceImages<2> images({weights.raw(), sites.raw()}, rank);
   const apps::LloydOptions options =
       options_of(common, iterations, on_elements, supersample, tolerance, seed, energies);
-  apps::LloydReport report;
+  std::vector<apps::LloydReport> reports;
   {
     const nb::gil_scoped_release unlocked;
-    const auto moved = view_of<std::byte, MemorySpace::device>(sites.raw()).as<double>();
-    report = apps::lloyd(images[0], moved, options, stream_at(stream));
+    reports =
+        apps::lloyd_batch(images[0], images[1].as<double>(), images.batch_axes(), options, stream_at(stream));
   }
-  return told(report);
+  return told(reports);
 }
 
 nb::tuple stipple_on_device(const DeviceArray& image, int rank, const Common& common, std::int64_t dots,
@@ -153,12 +176,12 @@ nb::tuple stipple_on_device(const DeviceArray& image, int rank, const Common& co
   const DeviceImages<1> images({image.raw()}, rank);
   const apps::StippleOptions options =
       options_of(common, dots, seed, iterations, tolerance, gamma, invert, supersample);
-  apps::Stipples found;
+  std::vector<apps::Stipples> found;
   {
     const nb::gil_scoped_release unlocked;
-    found = apps::stipple(images[0], options, stream_at(stream));
+    found = apps::stipple_batch(images[0], images.batch_axes(), options, stream_at(stream));
   }
-  return nb::make_tuple(as_numpy(std::move(found.positions)), as_numpy(std::move(found.radii)));
+  return positions_and_radii(found, dots);
 }
 
 #endif

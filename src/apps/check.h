@@ -45,7 +45,7 @@ inline void check_scratch(const Execution& execution, std::size_t needed) {
 }
 
 /// @throws InvalidArgument no axis of space is left
-inline void check_batch(const AnyConstView& input, int batch_axes) {
+inline void check_batch(const Shape& input, int batch_axes) {
   if (batch_axes < 0 || batch_axes >= input.rank())
     throw InvalidArgument(std::to_string(batch_axes) + " batch axes of an array with " + std::to_string(input.rank()) +
                           " axes; give 0 or more, and fewer than it has");

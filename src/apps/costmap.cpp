@@ -65,6 +65,7 @@ void check_number(double value, const char* name, bool positive) {
 }
 
 void check(const AnyConstView& map, const CostmapOptions& options, const CostmapOutputs& outputs) {
+  check_batch(map.shape(), options.batch_axes);
   check_number(options.resolution, "resolution", true);
   check_number(options.inscribed, "inscribed radius", false);
   check_number(options.inflation, "inflation radius", false);
@@ -129,12 +130,6 @@ void fill(const Array& squared, const Array& unknown, const std::vector<std::uin
       }
     }
   });
-}
-
-CostmapOptions options_on_device(const CostmapOptions& options) {
-  CostmapOptions own = options;
-  own.execution = execution_on_device(options.execution);
-  return own;
 }
 
 DeviceCostmapOutputs outputs_there(const DeviceCopies& at) { return {at.outputs[0], at.outputs[1]}; }

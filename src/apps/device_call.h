@@ -4,8 +4,7 @@
 // An operation has a function between arrays in a device's memory. The one between arrays of the host calls it so:
 //
 //   if (wants_device(options.execution)) {
-//     ExampleOptions own = options;
-//     own.execution = execution_on_device(options.execution);
+//     const ExampleOptions own = options_on_device(options);
 //     const DeviceCopies shapes = copies_of({input}, {output});
 //     const std::size_t bytes = shapes.bytes + example_scratch_bytes(shapes.inputs[0], own, shapes.outputs[0]);
 //     check_scratch(options.execution, bytes);
@@ -44,6 +43,16 @@ BasicAnyView<Byte, MemorySpace::device> on_device(const BasicAnyView<Byte, Memor
 /// @throws InvalidArgument the backend is the CPU
 void check_device_execution(const Execution& execution);
 
+/// The options of such a call, with the device as the backend.
+/// @throws InvalidArgument the backend is the CPU
+template <class Options>
+Options on_its_device(const Options& options) {
+  check_device_execution(options.execution);
+  Options own = options;
+  own.execution.backend = Backend::cuda;
+  return own;
+}
+
 /// What a build without CUDA says to such a call.
 [[noreturn]] void refuse_device_views();
 
@@ -60,6 +69,12 @@ DeviceCopies copies_of(const std::vector<AnyConstView>& inputs, const std::vecto
 
 /// How such an operation runs on the copies: on a device, in as much scratch as it needs.
 Execution execution_on_device(const Execution& execution);
+template <class Options>
+Options options_on_device(const Options& options) {
+  Options own = options;
+  own.execution = execution_on_device(options.execution);
+  return own;
+}
 
 /// Copies the inputs to the current device, calls work(copies, stream), copies the outputs back; waits for them.
 /// @returns the name of the device

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "apps/each_image.h"
 #include "apps/lattice3.h"
 #include "core/root.hd.h"
 #include "fathom/core/dtype.h"
@@ -61,19 +62,7 @@ struct Images {
   /// Image `item` of an array of the input's shape.
   template <class Byte, MemorySpace Space>
   BasicAnyView<Byte, Space> view(const BasicAnyView<Byte, Space>& array, std::int64_t item) const {
-    std::int64_t elements = 0;
-    for (int k = batch.rank() - 1; k >= 0; --k) {
-      elements += item % batch[k] * array.strides()[k];
-      item /= batch[k];
-    }
-    Shape extents;
-    Strides strides;
-    for (int k = batch.rank(); k < array.rank(); ++k) {
-      extents.push_back(array.shape()[k]);
-      strides.push_back(array.strides()[k]);
-    }
-    return {array.data() + elements * static_cast<std::int64_t>(size_of(array.dtype())), array.dtype(), extents,
-            strides};
+    return image_of(array, batch.rank(), item);
   }
   template <class Byte, MemorySpace Space>
   ImageRows<Byte> rows(const BasicAnyView<Byte, Space>& array, std::int64_t item) const {

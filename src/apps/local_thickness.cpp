@@ -35,12 +35,6 @@ grid::DistanceOptions distance_options(const Lattice3& lattice, const Execution&
   return options;
 }
 
-LocalThicknessOptions options_on_device(const LocalThicknessOptions& options) {
-  LocalThicknessOptions own = options;
-  own.execution = execution_on_device(options.execution);
-  return own;
-}
-
 std::size_t bytes_of(const Images& images, const AnyConstView& input, const LocalThicknessOptions& options,
                      const AnyView& out, int threads) {
   const Lattice3& lattice = images.lattice;

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -40,11 +39,12 @@ Plan plan_images(const AnyConstView& input, int batch_axes, const std::vector<do
   return plan;
 }
 
-void check_nearest(const AnyConstView& nearest, const Shape& shape) {
-  check_output(nearest, "nearest", {DType::int32, DType::int64}, shape);
-  if (nearest.dtype() == DType::int32 && element_count(shape) > std::numeric_limits<std::int32_t>::max())
-    throw InvalidArgument("'nearest' is int32, which does not hold the indices of the shape " + to_string(shape) +
-                          "; it must be int64");
+/// Linear indices in an image.
+void check_index_type(const AnyConstView& view, const char* name, const Images& images) {
+  check_output(view, name, {DType::int32, DType::int64}, images.shape);
+  if (view.present() && view.dtype() == DType::int32 && index_of(images) == DType::int64)
+    throw InvalidArgument(std::string("'") + name + "' is int32, which does not hold the indices of images of " +
+                          std::to_string(images.lattice.size()) + " elements; it must be int64");
 }
 
 void check_gamma(const MedialAxisOptions& options) {
@@ -52,9 +52,9 @@ void check_gamma(const MedialAxisOptions& options) {
     throw InvalidArgument("gamma is " + text(options.gamma) + "; give a finite number of at least 0");
 }
 
-void check_axis(const MedialAxisOutputs& outputs, const Shape& shape) {
-  check_output(outputs.axis, "axis", {DType::boolean, DType::uint8}, shape);
-  check_output(outputs.witness, "witness", {DType::int32, DType::int64}, shape);
+void check_axis(const MedialAxisOutputs& outputs, const Images& images) {
+  check_output(outputs.axis, "axis", {DType::boolean, DType::uint8}, images.shape);
+  check_index_type(outputs.witness, "witness", images);
 }
 
 grid::DistanceOptions distance_options(const Images& images, const Execution& execution) {
@@ -73,13 +73,6 @@ std::vector<AnyView> listed(const MedialAxisOutputs& outputs) {
 
 DeviceMedialAxisOutputs outputs_of(const DeviceCopies& copies) {
   return {copies.outputs[0], copies.outputs[1], copies.outputs[2], copies.outputs[3]};
-}
-
-template <class Options>
-Options options_on_device(const Options& options) {
-  Options own = options;
-  own.execution = execution_on_device(options.execution);
-  return own;
 }
 
 std::size_t bytes_of(const Plan& plan, const AnyConstView& input, const MedialAxisOptions& options,
@@ -104,9 +97,9 @@ std::size_t bytes_of(const Plan& plan, const AnyConstView& input, const MedialAx
 Plan plan_axis(const AnyConstView& input, const MedialAxisOptions& options, const MedialAxisOutputs& outputs) {
   Plan plan = plan_images(input, options.batch_axes, options.spacing, options.execution);
   check_gamma(options);
-  check_axis(outputs, input.shape());
+  check_axis(outputs, plan.images);
   check_output(outputs.distance, "distance", {DType::float32, DType::float64}, input.shape());
-  if (outputs.nearest.present()) check_nearest(outputs.nearest, input.shape());
+  check_index_type(outputs.nearest, "nearest", plan.images);
   if (!wants_axis(outputs) && !outputs.distance.present() && !outputs.nearest.present())
     throw InvalidArgument("no output was given; give axis, distance, nearest or witness");
   return plan;
@@ -116,8 +109,8 @@ Plan plan_axis(const AnyConstView& input, const MedialAxisOptions& options, cons
 Plan plan_of_nearest(const AnyConstView& nearest, const MedialAxisOptions& options, const MedialAxisOutputs& outputs) {
   Plan plan = plan_images(nearest, options.batch_axes, options.spacing, options.execution);
   check_gamma(options);
-  check_nearest(nearest, nearest.shape());
-  check_axis(outputs, nearest.shape());
+  check_index_type(nearest, "nearest", plan.images);
+  check_axis(outputs, plan.images);
   if (!wants_axis(outputs) || outputs.distance.present() || outputs.nearest.present())
     throw InvalidArgument("from nearest sites there are the outputs axis and witness; give one of them or both");
   return plan;
@@ -127,7 +120,7 @@ Plan plan_of_nearest(const AnyConstView& nearest, const MedialAxisOptions& optio
 Plan plan_balls(const AnyConstView& axis, const AnyConstView& nearest, const AxisBallsOptions& options,
                 const AnyView& out) {
   Plan plan = plan_images(axis, options.batch_axes, options.spacing, options.execution);
-  check_nearest(nearest, axis.shape());
+  check_index_type(nearest, "nearest", plan.images);
   if (!out.present()) throw InvalidArgument("no output was given");
   check_output(out, "out", {DType::boolean, DType::uint8}, axis.shape());
   return plan;
@@ -139,7 +132,7 @@ void fill_image(const Images& images, const View& view, std::int64_t item, int b
   const ImageRows<std::byte> rows = images.rows(view, item);
   for (std::int64_t z = 0; z < images.lattice.extent[0]; ++z)
     for (std::int64_t y = 0; y < images.lattice.extent[1]; ++y)
-      std::fill_n(rows.at<std::byte>(0, 0) + (z * rows.slice + y * rows.row) * static_cast<std::int64_t>(rows.size),
+      std::fill_n(rows.data + (z * rows.slice + y * rows.row) * static_cast<std::int64_t>(rows.size),
                   static_cast<std::size_t>(images.lattice.extent[2]) * rows.size, static_cast<std::byte>(byte));
 }
 

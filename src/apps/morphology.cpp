@@ -344,12 +344,6 @@ void check(const AnyConstView& input, const MorphologyOptions& options, const An
                           (options.labels ? std::string(name_of(input.dtype())) + ", as the labels" : "bool or uint8"));
 }
 
-MorphologyOptions options_on_device(const MorphologyOptions& options) {
-  MorphologyOptions own = options;
-  own.execution = execution_on_device(options.execution);
-  return own;
-}
-
 std::size_t scratch_bytes(const AnyConstView& input, const MorphologyOptions& options, bool least) {
   if (wants_device(options.execution)) {
     const AnyView output(nullptr, options.labels ? input.dtype() : DType::uint8, input.shape());

@@ -36,7 +36,7 @@ int space_rank(const AnyConstView& input, const grid::DistanceOptions& options) 
 
 void check(const AnyConstView& input, const grid::DistanceOptions& options, const NearestValueOutputs& outputs) {
   thread_count(options.execution);
-  check_batch(input, options.batch_axes);
+  check_batch(input.shape(), options.batch_axes);
   if (options.sites.rule == grid::Sites::Rule::labels)
     throw InvalidArgument("the sites are another label's elements, whose values mean nothing; choose another rule");
   if (options.signed_distance || !options.region.empty())
@@ -96,12 +96,6 @@ void each_image(const AnyConstView& input, const AnyConstView& nearest, const Ne
   if (outputs.value.present()) cpu::carry(input, nearest, outputs.value, options.execution, threads);
   if (outputs.direction.present())
     cpu::direct(nearest, compass_of(input.shape(), options), outputs.direction, options.execution, threads);
-}
-
-grid::DistanceOptions options_on_device(const grid::DistanceOptions& options) {
-  grid::DistanceOptions own = options;
-  own.execution = execution_on_device(options.execution);
-  return own;
 }
 
 DeviceNearestValueOutputs outputs_there(const DeviceCopies& at) {

@@ -11,6 +11,7 @@
 
 #include "apps/check.h"
 #include "apps/device_call.h"
+#include "apps/each_image.h"
 #include "apps/outline.h"
 #include "apps/row_access.h"
 #include "apps/sdf.hd.h"
@@ -40,9 +41,6 @@ void check(const Shape& image, const SdfOptions& options, const AnyView& texture
   if (dtype != DType::uint8 && dtype != DType::uint16 && dtype != DType::float32 && dtype != DType::float64)
     throw InvalidArgument("the texture is " + std::string(name_of(dtype)) +
                           "; it must be uint8, uint16, float32 or float64");
-  if (texture.rank() != 2)
-    throw InvalidArgument("the texture has " + std::to_string(texture.rank()) +
-                          " axes; it must have 2, height and width");
   if (element_count(image) == 0) throw InvalidArgument("the image has no pixels");
   for (std::int64_t extent : texture.shape())
     if (element_count(texture.shape()) > 0 && !(static_cast<double>(extent) > 2 * options.pad))
@@ -145,6 +143,19 @@ void fill_on_cpu(const Texels& texels, const Array& sites, const Placing& placin
   }
 }
 
+/// Of scratch at most, for one image.
+std::size_t image_bytes(const Shape& image, Backend backend) {
+  // Two faces for each pixel, and those at the ends; a sorted set of float64 takes up to 30 bytes a site, and twice as
+  // much while it is built.
+  constexpr std::size_t kSet = 3 * 30, kSite = 2 * sizeof(double);
+  std::size_t segments = 2 * static_cast<std::size_t>(element_count(image));
+  for (std::int64_t extent : image) segments += 2 * static_cast<std::size_t>(extent);
+  return static_cast<std::size_t>(element_count(image)) * sizeof(float) +
+         segments * (sizeof(Segment) + static_cast<std::size_t>(kSitesOfSegment) * (kSite + kSet)) +
+         static_cast<std::size_t>(backend == Backend::cuda ? kTexelsOnDevice : kAtATime) *
+             (kSite + kNearestSites * sizeof(std::int64_t));
+}
+
 /// Calls fill(texels, sites, placing) unless the texture is empty.
 /// @param texture  whose memory is not looked at
 template <class Fill>
@@ -154,7 +165,7 @@ SdfReport draw(const AnyConstView& image, const SdfOptions& options, const AnyVi
   report.instruction_set = resolve(options.execution.instruction_set);
   const Coverage coverage(image, options.invert);
   check(image.shape(), options, texture);
-  report.scratch_bytes = sdf_scratch_bytes(image.shape(), options);
+  report.scratch_bytes = image_bytes(image.shape(), options.execution.backend);
   check_scratch(options.execution, report.scratch_bytes);
   if (element_count(texture.shape()) == 0) return report;
   const Placing placing = placing_of(image.shape(), texture.shape(), options.pad);
@@ -166,9 +177,8 @@ SdfReport draw(const AnyConstView& image, const SdfOptions& options, const AnyVi
   return report;
 }
 
-}  // namespace
-
-SdfReport sdf(const AnyConstView& image, const SdfOptions& options, const AnyView& texture) {
+/// One image, with arrays of the host.
+SdfReport draw_here(const AnyConstView& image, const SdfOptions& options, const AnyView& texture) {
   if (!wants_device(options.execution))
     return draw(image, options, texture, [&](const Texels& texels, const Array& sites, const Placing& placing) {
       fill_on_cpu(texels, sites, placing, options.execution, thread_count(options.execution), texture);
@@ -187,16 +197,49 @@ SdfReport sdf(const AnyConstView& image, const SdfOptions& options, const AnyVie
   return report;
 }
 
+/// Every image by itself. @param draw_one  draws one, from and to arrays as they are here
+template <class Texture, class Draw>
+SdfReport draw_each(const AnyConstView& images, const SdfOptions& options, const Texture& textures,
+                    const Draw& draw_one) {
+  const std::int64_t count = image_count(images.shape(), options.batch_axes);
+  bool fits = textures.rank() == options.batch_axes + 2;
+  for (int k = 0; fits && k < options.batch_axes; ++k) fits = textures.shape()[k] == images.shape()[k];
+  if (!fits)
+    throw InvalidArgument("the texture has the shape " + to_string(textures.shape()) + "; for images of the shape " +
+                          to_string(images.shape()) + " it must have the same " + std::to_string(options.batch_axes) +
+                          " batch axes, then height and width");
+  const auto reports = of_each_image<SdfReport>(options, count, [&](std::int64_t item, const SdfOptions& own) {
+    return draw_one(image_of(images, options.batch_axes, item), own, image_of(textures, options.batch_axes, item));
+  });
+  SdfReport report = reports.empty() ? SdfReport() : reports.front();
+  report.segments = 0;
+  for (const SdfReport& one : reports) report.segments += one.segments;
+  report.scratch_bytes = sdf_scratch_bytes(images.shape(), options);
+  report.threads = thread_count(options.execution);
+  return report;
+}
+
+}  // namespace
+
+SdfReport sdf(const AnyConstView& coverage, const SdfOptions& options, const AnyView& texture) {
+  return draw_each(coverage, options, texture, draw_here);
+}
+
 #ifdef FATHOM_HAS_CUDA
-SdfReport sdf(const AnyConstDeviceView& image, const SdfOptions& options, const AnyDeviceView& texture, Stream stream) {
-  check_device_execution(options.execution);
-  const Array copy = cuda::downloaded(image, "coverage", stream);
-  SdfReport report = draw(copy.view(), options, unchecked(texture),
-                          [&](const Texels& texels, const Array& sites, const Placing& placing) {
-                            cuda::fill_texture(texels, sites, placing, texture, stream);
-                          });
+SdfReport sdf(const AnyConstDeviceView& coverage, const SdfOptions& options, const AnyDeviceView& texture,
+              Stream stream) {
+  const SdfOptions own = on_its_device(options);
+  const auto draw_one = [stream](const AnyConstView& image, const SdfOptions& its, const AnyDeviceView& to) {
+    return draw(image, its, unchecked(to), [&](const Texels& texels, const Array& sites, const Placing& placing) {
+      cuda::fill_texture(texels, sites, placing, to, stream);
+    });
+  };
+  SdfReport report;
+  cuda::with_download(coverage, "coverage", stream, [&](const AnyConstView& images) {
+    report = draw_each(images, own, texture, draw_one);
+    report.device = describe_device(current_device()).name;
+  });
   report.backend = Backend::cuda;
-  report.device = describe_device(current_device()).name;
   return report;
 }
 #else
@@ -204,15 +247,10 @@ SdfReport sdf(const AnyConstDeviceView&, const SdfOptions&, const AnyDeviceView&
 #endif
 
 std::size_t sdf_scratch_bytes(const Shape& coverage, const SdfOptions& options) {
-  thread_count(options.execution);
-  // Two faces for each pixel, and those at the ends; a sorted set of float64 takes up to 30 bytes a site, and twice as
-  // much while it is built.
-  constexpr std::size_t kSet = 3 * 30, kSite = 2 * sizeof(double);
-  std::size_t segments = 2 * static_cast<std::size_t>(element_count(coverage));
-  for (std::int64_t extent : coverage) segments += 2 * static_cast<std::size_t>(extent);
-  return static_cast<std::size_t>(element_count(coverage)) * sizeof(float) +
-         segments * (sizeof(Segment) + static_cast<std::size_t>(kSitesOfSegment) * (kSite + kSet)) +
-         static_cast<std::size_t>(kAtATime) * (kSite + kNearestSites * sizeof(std::int64_t));
+  const std::int64_t count = image_count(coverage, options.batch_axes);
+  Shape image;
+  for (int axis = options.batch_axes; axis < coverage.rank(); ++axis) image.push_back(coverage[axis]);
+  return image_bytes(image, options.execution.backend) * static_cast<std::size_t>(images_at_once(options.execution, count));
 }
 
 }  // namespace fathom::apps

@@ -9,8 +9,9 @@
 
 namespace fathom::apps {
 
-inline constexpr std::int64_t kSitesOfSegment = 3;  ///< its ends, and the middle
-inline constexpr int kNearestSites = 4;             ///< that are looked for
+inline constexpr std::int64_t kSitesOfSegment = 3;        ///< its ends, and the middle
+inline constexpr int kNearestSites = 4;                   ///< that are looked for
+inline constexpr std::int64_t kTexelsOnDevice = 1 << 20;  ///< at a time
 
 /// Where texels lie on the image.
 struct Placing {

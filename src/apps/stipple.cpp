@@ -11,6 +11,7 @@
 
 #include "apps/check.h"
 #include "apps/device_call.h"
+#include "apps/each_image.h"
 #include "apps/lloyd.h"
 #include "apps/sampler.h"
 #include "apps/weights.h"
@@ -176,16 +177,33 @@ Stipples stipple(const AnyConstView& image, const StippleOptions& options) {
   return result;
 }
 
+std::vector<Stipples> stipple_batch(const AnyConstView& images, int batch_axes, const StippleOptions& options) {
+  return of_each_image<Stipples>(options, image_count(images.shape(), batch_axes), [&](auto item, const auto& own) {
+    return stipple(image_of(images, batch_axes, item), own);
+  });
+}
+
 #ifdef FATHOM_HAS_CUDA
 Stipples stipple(const AnyConstDeviceView& image, const StippleOptions& options, Stream stream) {
-  check_device_execution(options.execution);
-  const Array copy = cuda::downloaded(image, "image", stream);
-  StippleOptions own = options;
-  own.execution.backend = Backend::cuda;
-  return stipple(copy.view(), own);
+  const StippleOptions own = on_its_device(options);
+  Stipples result;
+  cuda::with_download(image, "image", stream, [&](const AnyConstView& copy) { result = stipple(copy, own); });
+  return result;
+}
+
+std::vector<Stipples> stipple_batch(const AnyConstDeviceView& images, int batch_axes, const StippleOptions& options,
+                                    Stream stream) {
+  const StippleOptions own = on_its_device(options);
+  std::vector<Stipples> results;
+  cuda::with_download(images, "images", stream,
+                      [&](const AnyConstView& copies) { results = stipple_batch(copies, batch_axes, own); });
+  return results;
 }
 #else
 Stipples stipple(const AnyConstDeviceView&, const StippleOptions&, Stream) { refuse_device_views(); }
+std::vector<Stipples> stipple_batch(const AnyConstDeviceView&, int, const StippleOptions&, Stream) {
+  refuse_device_views();
+}
 #endif
 
 std::size_t stipple_scratch_bytes(const Shape& image, const StippleOptions& options) {

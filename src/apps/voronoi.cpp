@@ -10,6 +10,7 @@
 #include "apps/cpu/regions.h"
 #include "apps/check.h"
 #include "apps/device_call.h"
+#include "apps/each_image.h"
 #include "apps/lloyd.h"
 #include "apps/weights.h"
 #include "core/text.h"
@@ -58,6 +59,13 @@ grid::DistanceOptions device_transform_options(const VoronoiOptions& options) {
   transform.sites = options.sites;
   transform.spacing = options.spacing;
   return transform;
+}
+
+/// Of arrays on a device.
+void check_elements(const Shape& shape) {
+  if (element_count(shape) > std::numeric_limits<std::int32_t>::max())
+    throw InvalidArgument("the shape " + to_string(shape) +
+                          " has more elements than the 2147483647 that a device takes; use backend cpu");
 }
 #endif
 
@@ -168,11 +176,31 @@ void check_call(const Shape& shape, const VoronoiOptions& options, const AnyView
     throw InvalidArgument("the regions of sites cannot be those of labels; give another rule, such as nonzero");
 }
 
-/// Of arrays on a device.
-void check_elements(const Shape& shape) {
-  if (element_count(shape) > std::numeric_limits<std::int32_t>::max())
-    throw InvalidArgument("the shape " + to_string(shape) +
-                          " has more elements than the 2147483647 that a device takes; use backend cpu");
+/// @param call  voronoi() of one image
+template <class View, class Regions, class Call>
+std::vector<Voronoi> regions_of_each(const View& sites, const View& weights, int batch_axes,
+                                     const VoronoiOptions& options, const Regions& regions, const Call& call) {
+  if (weights.present()) check_weights_shape(weights.shape(), sites.shape());
+  return of_each_image<Voronoi>(options, image_count(sites.shape(), batch_axes), [&](auto item, const auto& own) {
+    return call(image_of(sites, batch_axes, item), image_of(weights, batch_axes, item), own,
+                image_of(regions, batch_axes, item));
+  });
+}
+
+/// @param call  lloyd() of one image
+template <class View, class Sites, class Call>
+std::vector<LloydReport> move_in_each(const View& weights, const Sites& sites, int batch_axes,
+                                      const LloydOptions& options, const Call& call) {
+  const std::int64_t count = image_count(weights.shape(), batch_axes);
+  bool fits = sites.rank() == batch_axes + 2;
+  for (int k = 0; fits && k < batch_axes; ++k) fits = sites.shape()[k] == weights.shape()[k];
+  if (!fits)
+    throw InvalidArgument("the sites have the shape " + to_string(sites.shape()) + "; for weights of the shape " +
+                          to_string(weights.shape()) + " they must have the same " + std::to_string(batch_axes) +
+                          " batch axes, then n, then one coordinate for each axis");
+  return of_each_image<LloydReport>(options, count, [&](auto item, const auto& own) {
+    return call(image_of(weights, batch_axes, item), image_of(sites, batch_axes, item).template as<double>(), own);
+  });
 }
 
 }  // namespace
@@ -226,6 +254,13 @@ Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const Vo
   return result;
 }
 
+std::vector<Voronoi> voronoi_batch(const AnyConstView& sites, const AnyConstView& weights, int batch_axes,
+                                   const VoronoiOptions& options, const AnyView& regions) {
+  check_regions(regions, sites.shape());
+  return regions_of_each(sites, weights, batch_axes, options, regions,
+                         [](const auto&... image) { return voronoi(image...); });
+}
+
 std::size_t voronoi_scratch_bytes(const AnyConstView& sites, const VoronoiOptions& options, std::int64_t count) {
   const Shape& shape = sites.shape();
   const int threads = thread_count(options.execution);
@@ -268,6 +303,12 @@ LloydReport lloyd(const AnyConstView& weights, const HostView<double>& sites, co
   return report;
 }
 
+std::vector<LloydReport> lloyd_batch(const AnyConstView& weights, const HostView<double>& sites, int batch_axes,
+                                     const LloydOptions& options) {
+  return move_in_each(weights, AnyView(sites), batch_axes, options,
+                      [](const auto&... image) { return lloyd(image...); });
+}
+
 std::vector<std::int64_t> iterate(const Weights& weights, const LloydOptions& options, std::vector<double>& positions,
                                   LloydReport& report, bool masses) {
 #ifdef FATHOM_HAS_CUDA
@@ -299,6 +340,13 @@ Voronoi voronoi(const AnyConstDeviceView& sites, const AnyConstDeviceView& weigh
   return result;
 }
 
+std::vector<Voronoi> voronoi_batch(const AnyConstDeviceView& sites, const AnyConstDeviceView& weights, int batch_axes,
+                                   const VoronoiOptions& options, const AnyDeviceView& regions, Stream stream) {
+  check_regions(unchecked(regions), sites.shape());
+  return regions_of_each(sites, weights, batch_axes, on_its_device(options), regions,
+                         [stream](const auto&... image) { return voronoi(image..., stream); });
+}
+
 std::size_t voronoi_scratch_bytes(const AnyConstDeviceView& sites, const VoronoiOptions& options, std::int64_t count) {
   const Shape& shape = sites.shape();
   check_shape(shape, "sites");
@@ -319,15 +367,19 @@ LloydReport lloyd(const AnyConstDeviceView& weights, const DeviceView<double>& s
   };
   const bool is_empty = sites.shape().rank() != 2 || element_count(sites.shape()) == 0 || element_count(shape) == 0;
   if (is_empty) check({nullptr, sites.shape()}, 0, 0);
-  LloydOptions own = options;
-  own.execution.backend = Backend::cuda;
-  const std::size_t scratch = lloyd_scratch_bytes(shape, sites.shape()[0], own);
+  const std::size_t scratch = lloyd_scratch_bytes(shape, sites.shape()[0], on_its_device(options));
   check_scratch(options.execution, scratch);
   LloydReport report;
   report.backend = Backend::cuda;
   if (!is_empty) report = cuda::iterate(weights, sites, options, check, stream);
   report.scratch_bytes = scratch;
   return report;
+}
+
+std::vector<LloydReport> lloyd_batch(const AnyConstDeviceView& weights, const DeviceView<double>& sites, int batch_axes,
+                                     const LloydOptions& options, Stream stream) {
+  return move_in_each(weights, AnyDeviceView(sites), batch_axes, on_its_device(options),
+                      [stream](const auto&... image) { return lloyd(image..., stream); });
 }
 
 #else
@@ -340,6 +392,14 @@ std::size_t voronoi_scratch_bytes(const AnyConstDeviceView&, const VoronoiOption
   refuse_device_views();
 }
 LloydReport lloyd(const AnyConstDeviceView&, const DeviceView<double>&, const LloydOptions&, Stream) {
+  refuse_device_views();
+}
+std::vector<Voronoi> voronoi_batch(const AnyConstDeviceView&, const AnyConstDeviceView&, int, const VoronoiOptions&,
+                                   const AnyDeviceView&, Stream) {
+  refuse_device_views();
+}
+std::vector<LloydReport> lloyd_batch(const AnyConstDeviceView&, const DeviceView<double>&, int, const LloydOptions&,
+                                     Stream) {
   refuse_device_views();
 }
 

@@ -79,6 +79,8 @@ def test_nearest_values(library):
 def test_costmap(library, dtype):
     cells = np.array([0, 0, 0, 0, 100, -1])[RANDOM.integers(0, 6, (2, 40, 50))].astype(np.int8).astype(dtype)
     robot = {"resolution": 0.05, "inscribed": 0.1, "inflation": 0.5, "ndim": 2}
+    if dtype == "uint8":
+        robot["occupied"] = "==100"
     check(library, fathom.costmap, cells, **robot)
     costs, nearest = fathom.costmap(library.put(cells), return_nearest=True, **robot)
     expected = fathom.costmap(cells, return_nearest=True, **robot)
@@ -128,6 +130,21 @@ def test_lloyd_and_stipple(library):
     for image in (library.put(weights), weights):
         for a, b in zip(fathom.stipple(image, 200, backend="cuda"), dots):
             np.testing.assert_array_equal(a, b)
+
+
+def test_batches(library):
+    sites, weights = RANDOM.random((2, 3, 20, 30)) > 0.95, RANDOM.random((2, 3, 20, 30))
+    start = RANDOM.integers(0, 20, (2, 3, 7, 2)).astype(float)
+    expected = fathom.voronoi(sites, weights, ndim=2)
+    found = fathom.voronoi(library.put(sites), library.put(weights), ndim=2)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(library.get(one.regions), other.regions)
+        np.testing.assert_array_equal(one.centroids, other.centroids)
+    moved = fathom.lloyd(library.put(weights), library.put(start), ndim=2, iterations=5)
+    np.testing.assert_array_equal(library.get(moved), fathom.lloyd(weights, start, ndim=2, iterations=5))
+    for a, b in zip(fathom.stipple(library.put(weights), 40, ndim=2), fathom.stipple(weights, 40, ndim=2), strict=True):
+        np.testing.assert_array_equal(a, b)
+    check(library, fathom.sdf, weights, (25, 31), ndim=2)
 
 
 def test_sdf(library):

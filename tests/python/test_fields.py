@@ -73,6 +73,17 @@ def test_textures_of_all_types():
     assert (fathom.sdf(np.zeros((3, 3)), dtype=np.float32) == -np.inf).all()
 
 
+@pytest.mark.parametrize("threads", [1, 2, 9])
+def test_batches_of_textures_are_their_images(threads):
+    images = np.random.default_rng(1).integers(0, 256, (3, 2, 9, 11), np.uint8).transpose(1, 0, 2, 3)
+    out = np.empty((2, 3, 20, 24), np.uint8)[..., ::2]
+    assert fathom.sdf(images, ndim=2, out=out, threads=threads) is out
+    assert fathom.sdf(images, ndim=2, pad=1, threads=threads).shape == (2, 3, 11, 13)
+    for item in np.ndindex(2, 3):
+        np.testing.assert_array_equal(out[item], fathom.sdf(images[item], (20, 12)))
+    assert fathom.sdf(images[:0], (5, 5), ndim=2).shape == (0, 3, 5, 5)
+
+
 @pytest.mark.parametrize("call, error, message", [
     (lambda: fathom.costmap(GRID, **{**ROBOT, "resolution": 0}), ValueError, "the resolution is 0; give a finite number"),
     (lambda: fathom.costmap(GRID, **{**ROBOT, "scaling": np.nan}), ValueError, "the scaling is nan"),
@@ -92,6 +103,8 @@ def test_textures_of_all_types():
     (lambda: fathom.sdf(np.zeros((3, 3)), pad=None), TypeError, "pad must be a number, not None"),
     (lambda: fathom.sdf(np.zeros((3, 3)), pad=-1), ValueError, "pad is -1; give a finite number"),
     (lambda: fathom.sdf(np.zeros((2, 3, 4))), ValueError, "a texture is made of one image"),
+    (lambda: fathom.sdf(np.zeros((2, 3, 4)), ndim=1), ValueError, "or with ndim=2 one of each image of a batch"),
+    (lambda: fathom.sdf(np.zeros((2, 3, 4)), ndim=2, out=np.zeros((3, 3, 4))), ValueError, r"out has the shape \(3, 3, 4\)"),
     (lambda: fathom.sdf(np.full((3, 3), 2.0)), ValueError, "a coverage is 2; floats are shares"),
     (lambda: fathom.sdf(np.zeros((3, 3)), dtype=np.int8), TypeError, "dtype is int8; it must be uint8"),
     (lambda: fathom.sdf(np.zeros((3, 3)), (4, 4), pad=2), ValueError, "pad is 2 texels, which leaves nothing"),

@@ -73,6 +73,55 @@ def test_what_is_refused(call, error, message):
         call()
 
 
+TILE = RANDOM.random((11, 13)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    "variant", ["basic", "indexed", "pointer", "repeater-loop", "modulo", "shared", "repeater-grid"]
+)
+def test_repeat(variant):
+    made = published.repeat(TILE, (50, 70), variant=variant, backend="cpu")
+    np.testing.assert_array_equal(made.pixels, np.tile(TILE, (5, 6))[:50, :70])
+    assert made.phases.keys() == {"stitching"} and made.seconds == made.phases["stitching"]
+    assert made.backend == "cpu" and made.device is None
+
+
+@pytest.mark.parametrize("variant", ["target-loop", "uv-loop", "uv-exchange"])
+def test_lattice(variant):
+    made = published.lattice(TILE, (60, 80), (0, 15), (12, -7), variant=variant).pixels
+    expected = np.zeros((60, 80), np.float32)
+    for y, x in np.ndindex(60, 80):
+        row, column = y % 12, (x + 7 * (y // 12)) % 15
+        if row < 11 and column < 13:
+            expected[y, x] = TILE[row, column]
+    np.testing.assert_array_equal(made, expected)
+
+
+@pytest.mark.parametrize("variant", ["white", "distance-check", "neighbour-check", "improved", "black"])
+def test_near(variant):
+    expected = fathom.distance_transform(IMAGE, sites="nonzero", max_distance=7)
+    np.testing.assert_array_equal(published.near(IMAGE, 7, variant=variant).pixels, expected)
+    tiny = np.array([[0, 1e-300, 0]])
+    assert published.near(tiny, 1, variant=variant).pixels.tolist() == [[1, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: published.repeat(TILE, (3, 4), variant="fast"), ValueError, "it must be one of 'basic', 'indexed'"),
+        (lambda: published.repeat(TILE, (3,)), ValueError, "shape has 1 numbers; give two"),
+        (lambda: published.repeat(TILE, (3, -1)), ValueError, "its extents must be 0 or more"),
+        (lambda: published.repeat(TILE[0], (3, 4)), ValueError, "the repeater has 1 axes; it must have 2"),
+        (lambda: published.lattice(TILE, (3, 4), (1, 2), (2, 4)), ValueError, "u and v are parallel"),
+        (lambda: published.near(IMAGE, 0), ValueError, "the largest distance is 0; it must be from 1 to 4096"),
+        (lambda: published.near(IMAGE, 2.5), TypeError, "interpreted as an integer"),
+    ],
+)
+def test_tiles_that_are_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
 TETRAHEDRON = np.array([[0, 0, 0], [3, 0, 0], [0, 2, 0], [0.3, 0.4, 2]]), [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
 LATTICE = {"spacing": 0.17, "cutoff": 0.5}
 

@@ -76,6 +76,40 @@ def test_stippling_is_seeded():
     assert shares == sorted(shares) and shares[-1] == 1
 
 
+def test_batches_are_their_images():
+    sites = RNG.random((2, 3, 12, 15)) < 0.05
+    sites[1, 0] = False
+    weights = RNG.integers(0, 200, sites.shape, dtype=np.uint8)
+    out = np.empty((3, 2, 12, 15), np.int64).transpose(1, 0, 2, 3)
+    places = list(np.ndindex(2, 3))
+    every = fathom.voronoi(sites.transpose(1, 0, 2, 3).copy().transpose(1, 0, 2, 3), weights, ndim=2, spacing=(2, 1),
+                           covariances=True, neighbours=True, out=out)
+    for item, found in zip(places, every, strict=True):
+        alone = fathom.voronoi(sites[item], weights[item], spacing=(2, 1), covariances=True, neighbours=True)
+        for a, b in zip(found, alone, strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert np.shares_memory(found.regions, out)
+    tones, start = RNG.random((2, 3, 20, 20)), RNG.integers(0, 12, (2, 3, 5, 2))
+    moved, energies = fathom.lloyd(weights, start, ndim=2, iterations=5, return_energies=True)
+    dots = fathom.stipple(tones, 30, ndim=2, seed=2)
+    assert dots.positions.shape == (2, 3, 30, 2) and dots.radii.shape == (2, 3, 30)
+    for item, energy in zip(places, energies, strict=True):
+        alone, its = fathom.lloyd(weights[item], start[item], iterations=5, return_energies=True)
+        np.testing.assert_array_equal(moved[item], alone)
+        np.testing.assert_array_equal(energy, its)
+        np.testing.assert_array_equal(dots.positions[item], fathom.stipple(tones[item], 30, seed=2).positions)
+        np.testing.assert_array_equal(dots.radii[item], fathom.stipple(tones[item], 30, seed=2).radii)
+
+
+def test_batches_of_one_and_of_none():
+    (found,) = fathom.voronoi(SITES, ndim=2)
+    np.testing.assert_array_equal(found.regions, fathom.voronoi(SITES).regions)
+    assert [len(one.sites) for one in fathom.voronoi(SITES, ndim=1)] == SITES.sum(1).tolist()
+    assert fathom.voronoi(np.zeros((0, 4, 4)), ndim=2) == []
+    assert fathom.lloyd(np.zeros((0, 4, 4)), np.zeros((0, 3, 2)), ndim=2).shape == (0, 3, 2)
+    assert fathom.stipple(np.zeros((0, 4, 4)), 7, ndim=2).positions.shape == (0, 7, 2)
+
+
 @pytest.mark.parametrize("weight", [1, 1.0, 0.001, 40])
 def test_energies_are_of_the_weights_that_are_given(weight):
     for on_elements in (False, True):
@@ -93,6 +127,10 @@ def test_energies_are_of_the_weights_that_are_given(weight):
     (lambda: fathom.stipple(np.zeros((0, 3)), 1), ValueError, "the image has no pixels"),
     (lambda: fathom.voronoi(np.zeros((1, 1, 1, 1))), ValueError, "sites have 1 to 3 axes, not 4"),
     (lambda: fathom.lloyd(WEIGHTS, [1, 2]), ValueError, r"sites has the shape \(2,\); it must have \(n, 2\)"),
+    (lambda: fathom.lloyd(np.ones((3, 4, 4)), np.zeros((2, 5, 2)), ndim=2), ValueError,
+     r"sites has the shape \(2, 5, 2\); it must have \(3, n, 2\)"),
+    (lambda: fathom.stipple(np.zeros((4, 4, 3)), 1), ValueError, "the image has 3 axes; stippling takes 2"),
+    (lambda: fathom.stipple(np.ones((2, 3, 3)), 1, ndim=2), ValueError, "the image is white all over, or nearly"),
     (lambda: fathom.lloyd(WEIGHTS, [[1, 40]]), ValueError, "site 0 has the coordinate 40"),
     (lambda: fathom.lloyd(WEIGHTS, [[1, 4]], supersample=17), ValueError, "supersample is 17; give 1 to 16"),
     (lambda: fathom.lloyd(WEIGHTS, [[1, 4]], seed=-1), ValueError, "seed is -1; give a whole number from 0 to"),

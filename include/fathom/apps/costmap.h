@@ -58,9 +58,9 @@ struct CostmapReport {
 /// cells stay so near obstacles, too.
 CostmapReport costmap(const AnyConstView& map, const CostmapOptions& options, const CostmapOutputs& outputs);
 
-/// The same between arrays in a device's memory, in the stream's order; not while the stream is captured into a graph,
-/// since the host writes the table of costs. The backend `cpu`, instruction set, threads, workspace, progress and stop
-/// have no meaning here.
+/// The same between arrays in a device's memory, in the stream's order; while the stream is captured into a graph
+/// `nearest` alone, since the host writes the table of costs. The backend `cpu`, instruction set, threads, workspace,
+/// progress and stop have no meaning here.
 /// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 CostmapReport costmap(const AnyConstDeviceView& map, const CostmapOptions& options, const DeviceCostmapOutputs& outputs,

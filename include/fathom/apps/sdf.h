@@ -14,6 +14,7 @@ struct SdfOptions {
   double range = 8;     ///< distance in texels from the lowest to the highest value of the texture; finite, > 0
   double pad = 0;       ///< texels on each side of the texture that the image leaves free; finite, ≥ 0
   bool invert = false;  ///< the object is what is dark; around the image is nothing all the same
+  int batch_axes = 0;   ///< so many axes in front number independent images
   Execution execution;  ///< backend `automatic` is the CPU for arrays of the host
 };
 
@@ -24,17 +25,17 @@ struct SdfReport {
   std::size_t scratch_bytes = 0;
   std::string device = {};
   double scale = 1;           ///< texels for each pixel of the image
-  std::int64_t segments = 0;  ///< of the outline
+  std::int64_t segments = 0;  ///< of the outline, in all images
 };
 
 /// Signed distance to the outline of what an image shows: ½ on it, above inside, below outside, 0 and 1 half a range
 /// away from it.
-/// @param coverage  [height, width], the share of each pixel that the object covers: bool, uint8, uint16, or floats from
+/// @param coverage  [batch…, height, width], the share of each pixel that the object covers: bool, uint8, uint16, or floats from
 ///   0 to 1. Around the image is nothing. Masks of 0 and 1 that are no bool are refused.
-/// @param texture   [height, width] of any extents: uint8 or uint16, 0 to 1 being 0 to the largest, cut and rounded; or
-///   float32 or float64, not cut, −inf if there is no outline. The image fills it as far as `pad` and its proportions
-///   allow, in the middle
-/// @throws InvalidArgument what was wrong and what would work, before the output is touched
+/// @param texture   [batch…, height, width] of any height and width: uint8 or uint16, 0 to 1 being 0 to the largest, cut
+///   and rounded; or float32 or float64, not cut, −inf if there is no outline. The image fills it as far as `pad` and its
+///   proportions allow, in the middle
+/// @throws InvalidArgument what was wrong and what would work, before the image's texture is touched
 /// @throws Cancelled the stop token asked for it; the output is unspecified
 ///
 /// The outline consists of a segment in each pixel that is covered in part, at right angles to the gradient of coverage
@@ -59,8 +60,9 @@ SdfReport sdf(const AnyConstView& coverage, const SdfOptions& options, const Any
 SdfReport sdf(const AnyConstDeviceView& coverage, const SdfOptions& options, const AnyDeviceView& texture,
               Stream stream = {});
 
-/// Bytes of scratch that sdf() takes at most for images of such a shape; on a device the texture's copy and what the set of
-/// sites takes for its answers come on top.
+/// Bytes of scratch that sdf() takes at most for coverage of such a shape. On the CPU each thread has an image where
+/// there are as many, unless there is a scratch limit; on a device the texture's copy and what the set of sites takes for
+/// its answers come on top.
 std::size_t sdf_scratch_bytes(const Shape& coverage, const SdfOptions& options);
 
 }  // namespace fathom::apps

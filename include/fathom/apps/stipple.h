@@ -46,6 +46,14 @@ Stipples stipple(const AnyConstView& image, const StippleOptions& options);
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 Stipples stipple(const AnyConstDeviceView& image, const StippleOptions& options, Stream stream = {});
 
+/// The same of every image of a batch, by itself and from the same seed: so many dots each.
+/// @param images      [batch…, height, width]
+/// @param batch_axes  as for voronoi_batch()
+/// @returns [images] in row-major order
+std::vector<Stipples> stipple_batch(const AnyConstView& images, int batch_axes, const StippleOptions& options);
+std::vector<Stipples> stipple_batch(const AnyConstDeviceView& images, int batch_axes, const StippleOptions& options,
+                                    Stream stream = {});
+
 /// Bytes of scratch that stipple() takes at most, with the supersampling that the options say, or 4 for 0.
 std::size_t stipple_scratch_bytes(const Shape& image, const StippleOptions& options);
 

@@ -69,6 +69,17 @@ Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const Vo
 Voronoi voronoi(const AnyConstDeviceView& sites, const AnyConstDeviceView& weights, const VoronoiOptions& options,
                 const AnyDeviceView& regions = {}, Stream stream = {});
 
+/// The same of every image of a batch, by itself; scratch for each image that is worked at.
+/// @param sites       [batch…, 1 to 3 axes], as are weights and regions
+/// @param batch_axes  so many axes in front number the images
+/// @returns [images] in row-major order
+/// On the CPU each thread has an image where there are as many, unless there is a scratch limit.
+std::vector<Voronoi> voronoi_batch(const AnyConstView& sites, const AnyConstView& weights, int batch_axes,
+                                   const VoronoiOptions& options, const AnyView& regions = {});
+std::vector<Voronoi> voronoi_batch(const AnyConstDeviceView& sites, const AnyConstDeviceView& weights, int batch_axes,
+                                   const VoronoiOptions& options, const AnyDeviceView& regions = {},
+                                   Stream stream = {});
+
 /// Bytes of scratch that voronoi() takes for such arrays and at most so many sites; the memory behind them is not read. On
 /// a device boundaries take some 20 bytes more for each face between two regions.
 std::size_t voronoi_scratch_bytes(const AnyConstView& sites, const VoronoiOptions& options, std::int64_t count);
@@ -115,6 +126,16 @@ LloydReport lloyd(const AnyConstView& weights, const HostView<double>& sites, co
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 LloydReport lloyd(const AnyConstDeviceView& weights, const DeviceView<double>& sites, const LloydOptions& options,
                   Stream stream = {});
+
+/// The same of every image of a batch, by itself and from the same seed.
+/// @param weights     [batch…, 1 to 3 axes]
+/// @param sites       [batch…, n, axes]
+/// @param batch_axes  as for voronoi_batch()
+/// @returns [images] in row-major order
+std::vector<LloydReport> lloyd_batch(const AnyConstView& weights, const HostView<double>& sites, int batch_axes,
+                                     const LloydOptions& options);
+std::vector<LloydReport> lloyd_batch(const AnyConstDeviceView& weights, const DeviceView<double>& sites, int batch_axes,
+                                     const LloydOptions& options, Stream stream = {});
 
 /// Bytes of scratch that lloyd() takes for weights of such a shape and so many sites: of the host, or of a device with
 /// backend `cuda`.

@@ -3,9 +3,9 @@
 // An open ball of squared radius R around an element covers those whose squared distance is below R. Balls are drawn
 // from the largest to the smallest, and a bit per element says what none has covered, so that each element is met once.
 // Bits lie in words of 32 along x, and the words of neighbouring rows side by side: a vector tests up to 16 rows of a
-// ball at a time, and of blocks of 16 rows in which nothing is left a bit tells so. With equal spacings a ball is left out where a neighbour's covers all of it (Rémy & Thiel 2002,
-// with the neighbours of distance up to √3 alone): that needs one table, for the largest coordinates of points on a
-// sphere tell how far they are from the neighbour.
+// ball at a time, and of blocks of 16 rows in which nothing is left a bit tells so. With equal spacings a ball is left
+// out where a neighbour's covers all of it (Rémy & Thiel 2002, with the neighbours of distance up to √3 alone): that
+// needs one table, for the largest coordinates of points on a sphere tell how far they are from the neighbour.
 //
 // Cost: a few nanoseconds for each 16 rows of each ball that is drawn, and one write per element that is covered.
 #pragma once

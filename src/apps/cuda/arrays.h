@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 
+#include "fathom/core/device.h"
 #include "fathom/core/view.h"
 
 namespace fathom::apps::cuda {
@@ -12,8 +13,9 @@ struct NamedView {
   const char* name;
 };
 
-/// The device that has the memory of all views that are present and not empty; without any, the current one.
+/// The device that has the memory of all views that are present and not empty; without any, the current one. Of memory
+/// that a capture of the stream took: as core has it.
 /// @throws InvalidArgument a view's memory is not on one device
-int device_of(std::initializer_list<NamedView> views);
+int device_of(std::initializer_list<NamedView> views, Stream stream);
 
 }  // namespace fathom::apps::cuda

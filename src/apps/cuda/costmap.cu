@@ -3,7 +3,9 @@
 #include "apps/cuda/costmap.h"
 #include "apps/cuda/elements.cuh"
 #include "apps/cuda/masks.h"
+#include "core/cuda/capture.h"
 #include "core/cuda/scratch.h"
+#include "fathom/core/error.h"
 #include "fathom/grid/mark_sites.h"
 
 namespace fathom::apps::cuda {
@@ -67,10 +69,14 @@ std::size_t costmap_scratch_bytes(const CostmapCall& call, const AnyConstDeviceV
 
 std::string costmap(const CostmapCall& call, const AnyConstDeviceView& map, const DeviceCostmapOutputs& outputs,
                     Stream stream) {
-  const int device = device_of({{map, "map"}, {outputs.cost, "cost"}, {outputs.nearest, "nearest"}});
+  const int device = device_of({{map, "map"}, {outputs.cost, "cost"}, {outputs.nearest, "nearest"}}, stream);
   const fathom::cuda::OnDevice on_device(device);
   const cudaStream_t native = fathom::cuda::native(stream);
   const bool wants_cost = outputs.cost.present();
+  if (wants_cost && fathom::cuda::is_capturing(native))
+    throw InvalidArgument(
+        "costs cannot be captured into a graph, which would look for their table in the host's memory; capture nearest "
+        "alone");
   const fathom::cuda::DeviceMemory block(Memory(call, map.shape(), wants_cost, nullptr).bytes, native);
   const Memory memory(call, map.shape(), wants_cost, block.data());
   if (call.options.unknown) {

@@ -67,12 +67,12 @@ std::string run_on_device(const std::vector<AnyConstView>& inputs, const std::ve
 
 namespace cuda {
 
-int device_of(std::initializer_list<NamedView> views) {
+int device_of(std::initializer_list<NamedView> views, Stream stream) {
   int device = -1;
   const char* first = nullptr;
   for (const auto& [view, name] : views) {
     if (!view.present() || element_count(view.shape()) == 0) continue;
-    const int here = fathom::cuda::device_of(view.data(), name);
+    const int here = fathom::cuda::device_of(view.data(), name, fathom::cuda::native(stream));
     if (device >= 0 && here != device)
       throw InvalidArgument(std::string("'") + name + "' is on another device than '" + first + "'");
     device = here;

@@ -10,7 +10,7 @@ Array downloaded(const AnyConstDeviceView& view, const char* name, Stream stream
   using fathom::cuda::check;
   Array copy(view.dtype(), view.shape());
   if (copy.bytes() == 0) return copy;
-  const fathom::cuda::OnDevice on_device(device_of({{view, name}}));
+  const fathom::cuda::OnDevice on_device(device_of({{view, name}}, stream));
   const auto size = static_cast<std::int64_t>(size_of(view.dtype()));
   fathom::cuda::HostRows<const std::byte> rows;
   rows.data = view.data();
@@ -27,6 +27,13 @@ Array downloaded(const AnyConstDeviceView& view, const char* name, Stream stream
           "copying to the host");
   check(cudaStreamSynchronize(fathom::cuda::native(stream)), "copying to the host");
   return copy;
+}
+
+void with_download(const AnyConstDeviceView& view, const char* name, Stream stream,
+                   const std::function<void(const AnyConstView&)>& work) {
+  const fathom::cuda::OnDevice on_device(device_of({{view, name}}, stream));
+  const Array copy = downloaded(view, name, stream);
+  work(copy.view());
 }
 
 }  // namespace fathom::apps::cuda

@@ -1,6 +1,8 @@
 // Arrays of a device that the host has to look at. No CUDA header is needed to call it.
 #pragma once
 
+#include <functional>
+
 #include "fathom/core/array.h"
 #include "fathom/core/device.h"
 #include "fathom/core/view.h"
@@ -10,5 +12,9 @@ namespace fathom::apps::cuda {
 /// A dense copy in the host's memory. Waits.
 /// @throws InvalidArgument the memory is not on one device
 Array downloaded(const AnyConstDeviceView& view, const char* name, Stream stream);
+
+/// Calls work(such a copy) while the view's device is the current one.
+void with_download(const AnyConstDeviceView& view, const char* name, Stream stream,
+                   const std::function<void(const AnyConstView&)>& work);
 
 }  // namespace fathom::apps::cuda

@@ -40,7 +40,7 @@ std::size_t local_thickness_bytes(const AnyConstDeviceView& input, const Images&
 
 std::string local_thickness(const AnyConstDeviceView& input, const Images& images, const AnyDeviceView& out,
                             Stream stream) {
-  const int device = device_of({{input, "input"}, {out, "out"}});
+  const int device = device_of({{input, "input"}, {out, "out"}}, stream);
   const fathom::cuda::OnDevice on_device(device);
   const std::size_t for_balls = balls_bytes(images.lattice);
   const fathom::cuda::DeviceMemory memory(for_balls + squares_bytes(images.lattice), fathom::cuda::native(stream));

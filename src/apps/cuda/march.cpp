@@ -103,10 +103,7 @@ struct DeviceSolid {
     const Shape& shape = volume.shape();
     const std::array extents{static_cast<std::int32_t>(shape[0]), static_cast<std::int32_t>(shape[1]),
                              static_cast<std::int32_t>(shape[2])};
-    Scratch sizes(nullptr);
-    sizes.take<std::uint8_t>(element_count(shape));
-    sizes.take<SolidRow>(shape[0] * shape[1]);
-    const DeviceMemory block(sizes.bytes(), stream);
+    const DeviceMemory block(scratch_bytes(shape), stream);
     Scratch scratch(block.data());
     const AnyDeviceView mask(scratch.take<std::byte>(element_count(shape)), DType::uint8, shape);
     auto* const rows = scratch.take<SolidRow>(shape[0] * shape[1]);
@@ -124,6 +121,13 @@ struct DeviceSolid {
     check(cudaMemcpy(solid.words.data(), words->data(), bytes, cudaMemcpyDeviceToHost), "copying voxels");
   }
 
+  /// While it is made of a volume on the device.
+  static std::size_t scratch_bytes(const Shape& shape) {
+    Scratch sizes(nullptr);
+    sizes.take<std::uint8_t>(element_count(shape));
+    sizes.take<SolidRow>(shape[0] * shape[1]);
+    return sizes.bytes();
+  }
   static std::size_t word_bytes(const Shape& shape) {
     return static_cast<std::size_t>(shape[0] * shape[1] * words_of_row(shape[2])) * sizeof(std::uint64_t);
   }
@@ -218,10 +222,9 @@ std::unique_ptr<const Marcher> make_marcher(Solid solid, const RayMarcherOptions
 
 std::unique_ptr<const Marcher> make_marcher(const AnyConstDeviceView& volume, const RayMarcherOptions& options,
                                             int threads, Stream stream) {
-  const OnDevice on_device(device_of({{volume, "volume"}}));
+  const OnDevice on_device(device_of({{volume, "volume"}}, stream));
   const bool needs_words = options.stepping == Stepping::pointwise || options.stepping == Stepping::cone;
-  const std::size_t marks = static_cast<std::size_t>(element_count(volume.shape()));
-  check_memory(options, DeviceSolid::word_bytes(volume.shape()) + marks);
+  check_memory(options, DeviceSolid::word_bytes(volume.shape()) + DeviceSolid::scratch_bytes(volume.shape()));
   return std::make_unique<DeviceMarcher>(
       DeviceSolid(volume, options, threads, needs_words, fathom::cuda::native(stream)), options);
 }

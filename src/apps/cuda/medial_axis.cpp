@@ -84,7 +84,8 @@ std::string medial_axis(const AnyConstDeviceView& input, const Images& images, c
                                 {outputs.axis, "axis"},
                                 {outputs.distance, "distance"},
                                 {outputs.nearest, "nearest"},
-                                {outputs.witness, "witness"}});
+                                {outputs.witness, "witness"}},
+                               stream);
   const OnDevice on_device(device);
   const DeviceMemory own(static_cast<std::size_t>(own_bytes(images, outputs)), fathom::cuda::native(stream));
   images.each_stack(images_at_once(images), [&](std::int64_t first, std::int64_t n) {
@@ -98,7 +99,7 @@ std::string medial_axis(const AnyConstDeviceView& input, const Images& images, c
 std::string medial_axis_of_nearest(const AnyConstDeviceView& nearest, const Images& images,
                                    const MedialAxisOptions& options, const DeviceMedialAxisOutputs& outputs,
                                    Stream stream) {
-  const int device = device_of({{nearest, "nearest"}, {outputs.axis, "axis"}, {outputs.witness, "witness"}});
+  const int device = device_of({{nearest, "nearest"}, {outputs.axis, "axis"}, {outputs.witness, "witness"}}, stream);
   const OnDevice on_device(device);
   images.each_stack(images.count(), [&](std::int64_t first, std::int64_t n) {
     find_axis(images.stack(nearest, first, n), images, options, outputs, first, n, stream);
@@ -113,7 +114,7 @@ std::size_t axis_balls_bytes(const Images& images) {
 
 std::string axis_balls(const AnyConstDeviceView& axis, const AnyConstDeviceView& nearest, const Images& images,
                        const AnyDeviceView& out, Stream stream) {
-  const int device = device_of({{axis, "axis"}, {nearest, "nearest"}, {out, "out"}});
+  const int device = device_of({{axis, "axis"}, {nearest, "nearest"}, {out, "out"}}, stream);
   const OnDevice on_device(device);
   const std::size_t bytes = axis_balls_bytes(images);
   const DeviceMemory memory(bytes, fathom::cuda::native(stream));

@@ -256,7 +256,7 @@ std::size_t morphology_scratch_bytes(const MorphologyCall& call, const AnyConstD
 
 std::string morphology(const MorphologyCall& call, const AnyConstDeviceView& input, const AnyDeviceView& out,
                        const FindLabels& find_labels, Stream stream) {
-  const int device = device_of({{input, "input"}, {out, "output"}});
+  const int device = device_of({{input, "input"}, {out, "output"}}, stream);
   const fathom::cuda::OnDevice on_device(device);
   const std::int64_t all = input.shape()[0], group = group_of(call, input.shape());
   const fathom::cuda::DeviceMemory memory(Work(call, cropped(input, 0, 0, group), nullptr, stream).bytes(),

@@ -104,8 +104,11 @@ std::size_t nearest_value_scratch_bytes(const AnyConstDeviceView& input, const g
 
 std::string nearest_values(const AnyConstDeviceView& input, const grid::DistanceOptions& options,
                            const DeviceNearestValueOutputs& outputs, const Compass& compass, Stream stream) {
-  const int device = device_of(
-      {{input, "input"}, {outputs.value, "value"}, {outputs.distance, "distance"}, {outputs.direction, "direction"}});
+  const int device = device_of({{input, "input"},
+                                {outputs.value, "value"},
+                                {outputs.distance, "distance"},
+                                {outputs.direction, "direction"}},
+                               stream);
   const fathom::cuda::OnDevice on_device(device);
   const cudaStream_t native = fathom::cuda::native(stream);
   const fathom::cuda::DeviceMemory memory(Transform(input, options, outputs, nullptr).index_bytes, native);

@@ -8,6 +8,7 @@
 #include "apps/cuda/texels.h"
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
+#include "fathom/core/error.h"
 #include "fathom/points/site_set.h"
 
 namespace fathom::apps::cuda {
@@ -16,8 +17,6 @@ namespace {
 
 using fathom::cuda::check;
 using fathom::cuda::Scratch;
-
-constexpr std::int64_t kAtATime = 1 << 20;  ///< texels
 
 points::SiteSet set_of(const Array& sites) {
   points::SiteSetOptions options;
@@ -45,10 +44,11 @@ struct Memory {
 
 void fill_texture(const Texels& texels, const Array& sites, const Placing& placing, const AnyDeviceView& texture,
                   Stream its_stream) {
-  const fathom::cuda::OnDevice on_device(device_of({{texture, "texture"}}));
+  if (device_of({{texture, "texture"}}, its_stream) != current_device())
+    throw InvalidArgument("'texture' is on another device than 'coverage'");
   const cudaStream_t stream = fathom::cuda::native(its_stream);
   const std::int64_t pixels = texels.shares.height * texels.shares.width, all = element_count(texture.shape());
-  const std::int64_t segments = sites.shape()[0] / kSitesOfSegment, at_a_time = std::min(all, kAtATime);
+  const std::int64_t segments = sites.shape()[0] / kSitesOfSegment, at_a_time = std::min(all, kTexelsOnDevice);
   const fathom::cuda::DeviceMemory block(Memory(pixels, segments, at_a_time, nullptr).scratch.bytes(), stream);
   const Memory at(pixels, segments, at_a_time, block.data());
   const auto upload = [&](void* to, const void* from, std::size_t bytes) {
@@ -66,8 +66,8 @@ void fill_texture(const Texels& texels, const Array& sites, const Placing& placi
   if (segments > 0) set = set_of(sites);
   points::QueryOptions query;
   query.k = kNearestSites;
-  for (std::int64_t first = 0; first < all; first += kAtATime) {
-    const TexelRange range{first, std::min(kAtATime, all - first), texture.shape()[1]};
+  for (std::int64_t first = 0; first < all; first += kTexelsOnDevice) {
+    const TexelRange range{first, std::min(kTexelsOnDevice, all - first), texture.shape()[1]};
     place_texels(range, placing, at.places, stream);
     points::DeviceQueryOutputs outputs;
     outputs.site = DeviceView<std::int64_t>(at.nearest, {range.count, kNearestSites});

@@ -8,10 +8,10 @@
 
 namespace fathom::apps::cuda {
 
-/// Fills the texture, [height, width] and not empty, in the stream's order.
+/// Fills the texture, [height, width] and not empty, on the current device, in the stream's order.
 /// @param texels  whose memory is the host's
 /// @param sites   [kSitesOfSegment · segments, 2]
-/// @throws InvalidArgument the texture is not on one device
+/// @throws InvalidArgument the texture is not there
 void fill_texture(const Texels& texels, const Array& sites, const Placing& placing, const AnyDeviceView& texture,
                   Stream stream);
 

@@ -99,7 +99,7 @@ std::vector<Boundary> find_boundaries(const Regions& regions, std::int64_t sites
 FoundRegions find_regions(const AnyConstDeviceView& sites, const AnyConstDeviceView& weights,
                           const VoronoiOptions& options, const grid::DistanceOptions& transform,
                           const std::vector<double>& face, const AnyDeviceView& to, Stream its_stream) {
-  const int device = device_of({{sites, "sites"}, {weights, "weights"}, {to, "regions"}});
+  const int device = device_of({{sites, "sites"}, {weights, "weights"}, {to, "regions"}}, its_stream);
   const fathom::cuda::OnDevice on_device(device);
   const cudaStream_t stream = fathom::cuda::native(its_stream);
   const Shape& shape = sites.shape();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "core/cuda/capture.h"
 #include "core/cuda/runtime.h"
 #include "fathom/core/error.h"
 
@@ -51,14 +52,7 @@ class Readers {
     cudaStream_t stream = nullptr;
   };
 
-  /// A graph that is being captured may run at any time: whoever captures it keeps the set.
-  static bool is_capturing(cudaStream_t stream) {
-    cudaStreamCaptureStatus status{};
-    check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
-    return status != cudaStreamCaptureStatusNone;
-  }
-
-  /// Makes what add() needs.
+  /// Makes what add() needs. A graph that is being captured may run at any time: whoever captures it keeps the set.
   void expect(cudaStream_t stream) {
     if (is_capturing(stream)) return;
     const std::lock_guard lock(mutex_);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/cuda/capture.h"
 #include "core/cuda/devices.h"
 #include "core/cuda/pool.h"
 #include "core/fork.h"
@@ -128,11 +129,7 @@ int device_of(const void* address, const char* name) { return device_with(attrib
 
 int device_of(const void* address, const char* name, cudaStream_t stream) {
   const cudaPointerAttributes attributes = attributes_of(address);
-  if (attributes.type == cudaMemoryTypeUnregistered) {
-    cudaStreamCaptureStatus status{};
-    check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
-    if (status == cudaStreamCaptureStatusActive) return current_device();
-  }
+  if (attributes.type == cudaMemoryTypeUnregistered && is_capturing(stream)) return current_device();
   return device_with(attributes, name);
 }
 

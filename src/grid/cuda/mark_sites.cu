@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kBlock)
 
 void mark_sites(const AnyConstDeviceView& input, const Sites& sites, const AnyDeviceView& marks, Stream stream) {
   const std::int64_t count = element_count(input.shape());
-  const fathom::cuda::OnDevice on_device(fathom::cuda::device_of(input.data(), "input"));
+  const fathom::cuda::OnDevice on_device(fathom::cuda::device_of(input.data(), "input", fathom::cuda::native(stream)));
   mark_elements<<<static_cast<unsigned>((count + kBlock - 1) / kBlock), kBlock, 0, fathom::cuda::native(stream)>>>(
       input.data(), Elements::of(input), element_rule(input.dtype(), sites),
       reinterpret_cast<std::uint8_t*>(marks.data()), Elements::of(marks), count);

@@ -10,6 +10,7 @@
 #include <array>
 #include <utility>
 
+#include "core/cuda/capture.h"
 #include "core/cuda/runtime.h"
 #include "core/cuda/staging.h"
 #include "fathom/core/error.h"
@@ -190,13 +191,10 @@ class StreamedSet : public ResidentSet {
 
  private:
   static void refuse_capture(cudaStream_t stream) {
-    cudaStreamCaptureStatus status{};
-    check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
-    if (status != cudaStreamCaptureStatusNone)
+    if (fathom::cuda::is_capturing(stream))
       throw InvalidArgument(
           "sites that pass by from the host's memory cannot be captured into a graph; raise device_memory, so that "
-          "they "
-          "stay on the device");
+          "they stay on the device");
   }
 
   template <class AnyLayout>

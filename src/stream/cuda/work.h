@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "core/cuda/capture.h"
 #include "core/cuda/runtime.h"
 #include "fathom/core/error.h"
 #include "stream/cuda/pixels.h"
@@ -26,9 +27,7 @@ struct Walk {
 
 /// What cannot be done again by whoever runs a captured graph.
 inline void refuse_capture(cudaStream_t stream) {
-  cudaStreamCaptureStatus status{};
-  fathom::cuda::check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
-  if (status != cudaStreamCaptureStatusNone)
+  if (fathom::cuda::is_capturing(stream))
     throw InvalidArgument(
         "the stream is being captured, and the graph copies to the device: compute a part once before, and capture no "
         "copies by 'place' or 'lattice' and nothing that the CPU computes");

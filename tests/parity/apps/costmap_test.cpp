@@ -116,6 +116,9 @@ TEST(Costmap, RefusesWhatHasNoMeaning) {
   options = {};
   options.unknown = grid::Sites{grid::Sites::Rule::labels};
   refuses("cannot be those of labels", options, {cost.view(), {}});
+  options = {};
+  options.batch_axes = -1;
+  refuses("-1 batch axes of an array with 2 axes", options, {cost.view(), {}});
 
   Array line(DType::uint8, {20000}), costs(DType::uint8, {20000});
   std::fill_n(line.as<std::uint8_t>().data(), 20000, 0);

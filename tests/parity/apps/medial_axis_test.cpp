@@ -307,6 +307,25 @@ TEST(MedialAxis, RefusesWhatItCannotDo) {
             "'nearest' is uint8; it must be int32 or int64");
 }
 
+/// Arrays that nobody makes.
+TEST(MedialAxis, TakesIndicesThatHoldThoseOfAnImage) {
+  const Shape large{1, 50000, 50000}, many{2500, 1000, 1000};
+  apps::MedialAxisOptions options;
+  options.batch_axes = 1;
+  const auto refused = [&](const Shape& shape, DType dtype, bool is_witness) {
+    const AnyView indices(nullptr, dtype, shape);
+    const apps::MedialAxisOutputs outputs{{}, {}, is_witness ? AnyView() : indices, is_witness ? indices : AnyView()};
+    return refusal([&] { apps::scratch_bytes(AnyConstView(nullptr, DType::uint8, shape), options, outputs); });
+  };
+  for (const bool is_witness : {false, true}) {
+    EXPECT_EQ(refused(many, DType::int32, is_witness), "not refused");
+    EXPECT_EQ(refused(large, DType::int64, is_witness), "not refused");
+    EXPECT_NE(refused(large, DType::int32, is_witness)
+                  .find("does not hold the indices of images of 2500000000 elements; it must be int64"),
+              std::string::npos);
+  }
+}
+
 TEST(MedialAxis, RefusesIndicesThatAreNone) {
   Array nearest(DType::int64, {2, 40, 3}), out(DType::uint8, {2, 40, 3}), axis(DType::uint8, {2, 40, 3});
   apps::MedialAxisOptions options;

@@ -46,6 +46,15 @@ TEST_F(AppsOnDevice, VolumesThereAreRefused) {
   EXPECT_THROW(RayMarcher(volume, options), InvalidArgument);
   const AnyConstDeviceView host(scene.volume.data(), scene.volume.dtype(), scene.volume.shape());
   EXPECT_THROW(RayMarcher{host}, InvalidArgument);
+
+  const Block flat(mask_array(std::vector<bool>(64 * 64), {64, 64, 1}, DType::uint8, false));
+  options = {};
+  options.stepping = Stepping::unit;
+  options.memory_limit = 64 * 64 * (8 + 1 + 12);  // a word, a voxel and a row
+  const AnyConstDeviceView thin(flat.data(), DType::uint8, {64, 64, 1});
+  EXPECT_NO_THROW(RayMarcher(thin, options));
+  --*options.memory_limit;
+  EXPECT_THROW(RayMarcher(thin, options), InvalidArgument);
 }
 
 }  // namespace

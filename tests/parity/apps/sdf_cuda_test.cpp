@@ -53,5 +53,26 @@ TEST_F(SdfOnDevice, IsTheCpus) {
   }
 }
 
+TEST_F(SdfOnDevice, BatchesAreTheCpus) {
+  Random random(5);
+  Array images(DType::uint8, {3, 2, 14, 17});
+  for (std::int64_t k = 0; k < images.size(); ++k) store(images, k, static_cast<double>(below(random, 256)));
+  const Shape extents{3, 2, 20, 30};
+  Array cpu(DType::uint8, extents), host(DType::uint8, extents), device(DType::uint8, extents);
+  apps::SdfOptions options;
+  options.batch_axes = 2;
+  const auto expected = apps::sdf(std::as_const(images).view(), options, cpu.view());
+  options.execution.backend = Backend::cuda;
+  const auto found = apps::sdf(std::as_const(images).view(), options, host.view());
+  EXPECT_EQ(found.backend, Backend::cuda);
+  EXPECT_EQ(found.segments, expected.segments);
+  const Block from(images), to(device.bytes());
+  apps::sdf(AnyConstDeviceView(from.data(), DType::uint8, images.shape()), options,
+            AnyDeviceView(to.data(), DType::uint8, extents));
+  must(cudaDeviceSynchronize());
+  to.download(device);
+  for (const Array* other : {&host, &device}) EXPECT_EQ(std::memcmp(cpu.data(), other->data(), cpu.bytes()), 0);
+}
+
 }  // namespace
 }  // namespace fathom::test

@@ -233,6 +233,9 @@ TEST(Sdf, RefusesWhatHasNoMeaning) {
   options = {};
   options.execution.scratch_limit = 9;
   refuses("the scratch limit of 9 bytes", image.view(), options, texture.view());
+  const std::size_t here = apps::sdf_scratch_bytes({4, 4}, options);
+  options.execution.backend = Backend::cuda;  // which has places and four sites of so many texels at a time
+  EXPECT_GE(apps::sdf_scratch_bytes({4, 4}, options), here + ((1 << 20) - (1 << 16)) * 48);
   Array mask = mask_array({true, false, false, true}, {2, 2}, DType::uint8, false);
   refuses("of a mask of 0 and 1 give bool", mask.view(), {}, texture.view());
   store(image, 3, 1.5);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -266,6 +267,71 @@ TEST_F(StippleOnDevice, IsTheCpus) {
   const auto there = apps::stipple(AnyConstDeviceView(block.data(), image.dtype(), image.shape()), options);
   EXPECT_TRUE(same_bytes(cpu.positions, there.positions));
   EXPECT_TRUE(same_bytes(cpu.radii, there.radii));
+}
+
+/// Images of a batch that lie the other way round in memory.
+TEST_F(VoronoiOnDevice, BatchesAreTheCpus) {
+  const Shape batch{2, 3, 10, 12}, memory{3, 2, 10, 12};
+  const Strides strides{120, 240, 12, 1};
+  Random random(7);
+  Array sites(DType::uint8, memory), weights(DType::float32, memory), start(DType::float64, {3, 2, 4, 2});
+  for (std::int64_t k = 0; k < sites.size(); ++k) {
+    store(sites, k, k >= 120 && chance(random, 0.1));  // one image without any
+    store(weights, k, static_cast<double>(below(random, 900)) / 1000);
+  }
+  for (std::int64_t k = 0; k < start.size(); ++k) store(start, k, static_cast<double>(below(random, 9)));
+  const Shape several{2, 3, 4, 2};
+  const Strides apart{8, 16, 2, 1};
+  apps::VoronoiOptions options;
+  options.boundaries = true;
+  apps::LloydOptions moves;
+  moves.iterations = 6;
+  moves.energies = true;
+  apps::StippleOptions dots;
+  dots.dots = 15;
+  const auto host = [&](const Array& array) {
+    return AnyConstView(array.data(), array.dtype(), batch, strides);
+  };
+  const auto host_call = [&](Array& regions, Array& moved) {
+    std::copy_n(start.data(), start.bytes(), moved.data());
+    return std::tuple(
+        apps::voronoi_batch(host(sites), host(weights), 2, options, {regions.data(), DType::int32, batch, strides}),
+        apps::lloyd_batch(host(weights), {moved.as<double>().data(), several, apart}, 2, moves),
+        apps::stipple_batch(host(weights), 2, dots));
+  };
+  const auto compare = [&](const auto& cpu, const auto& other) {
+    ASSERT_EQ(std::get<0>(other).size(), 6u);
+    for (std::size_t item = 0; item < 6; ++item) {
+      expect_same(std::get<0>(cpu)[item], std::get<0>(other)[item]);
+      EXPECT_EQ(std::get<0>(other)[item].backend, Backend::cuda);
+      EXPECT_EQ(std::get<1>(cpu)[item].energies, std::get<1>(other)[item].energies);
+      EXPECT_TRUE(same_bytes(std::get<2>(cpu)[item].positions, std::get<2>(other)[item].positions));
+    }
+  };
+  Array regions(DType::int32, memory), copied(DType::int32, memory), there(DType::int32, memory);
+  Array moved(DType::float64, start.shape()), carried(DType::float64, start.shape());
+  const auto cpu = host_call(regions, moved);
+  options.execution.backend = moves.execution.backend = dots.execution.backend = Backend::cuda;
+  compare(cpu, host_call(copied, carried));
+  EXPECT_TRUE(same_bytes(regions, copied));
+  EXPECT_TRUE(same_bytes(moved, carried));
+  const Block at_sites(sites), at_weights(weights), at_regions(there.bytes()), at_start(start);
+  const auto device = [&](const Block& block, DType dtype) {
+    return AnyConstDeviceView(block.data(), dtype, batch, strides);
+  };
+  options.execution.backend = moves.execution.backend = dots.execution.backend = Backend::automatic;
+  const auto found =
+      std::tuple(apps::voronoi_batch(device(at_sites, DType::uint8), device(at_weights, DType::float32), 2, options,
+                                     AnyDeviceView(at_regions.data(), DType::int32, batch, strides)),
+                 apps::lloyd_batch(device(at_weights, DType::float32),
+                                   {reinterpret_cast<double*>(at_start.data()), several, apart}, 2, moves),
+                 apps::stipple_batch(device(at_weights, DType::float32), 2, dots));
+  must(cudaDeviceSynchronize());
+  compare(cpu, found);
+  at_regions.download(there);
+  at_start.download(carried);
+  EXPECT_TRUE(same_bytes(regions, there));
+  EXPECT_TRUE(same_bytes(moved, carried));
 }
 
 }  // namespace
