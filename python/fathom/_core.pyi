@@ -95,6 +95,17 @@ def published_distance(
     more_rounds: int,
     measure_error: bool,
 ) -> dict[str, Any]: ...
+def published_band(
+    vertices: npt.NDArray[Any],
+    faces: npt.NDArray[Any],
+    lattice: Lattice,
+    cutoff: float,
+    numbers: tuple[int, int, int, int],
+    passes: tuple[bool, bool, bool],
+    choices: tuple[bool, bool, bool],
+    progress: Callable[[float], object] | None,
+    /,
+) -> tuple[Band, dict[str, Any]]: ...
 def published_repeat(
     repeater: npt.NDArray[Any],
     target: npt.NDArray[Any],

@@ -27,19 +27,25 @@ from ._dtypes import FLOATS, for_indices, named
 from ._images import on_host
 from ._options import Sites, backend_number, site_rule, sites_among, thread_count
 from ._progress import Progress, listener
+from ._published_band import BandError, PublishedBand, mauch, naive, octree
 from ._published_map_reduce import Reduced, map_reduce
 from ._published_tiles import Tile, lattice, near, repeat
 
 __all__ = [
+    "BandError",
     "Error",
     "Published",
+    "PublishedBand",
     "Reduced",
     "Tile",
     "brute",
     "jfa",
     "lattice",
     "map_reduce",
+    "mauch",
+    "naive",
     "near",
+    "octree",
     "pba",
     "proximate",
     "repeat",

@@ -85,6 +85,7 @@ void add_medial_axis(nanobind::module_& m);
 
 /// The published algorithms.
 void add_published(nanobind::module_& m);
+void add_published_band(nanobind::module_& m);
 void add_published_tiles(nanobind::module_& m);
 void add_map_reduce(nanobind::module_& m);
 

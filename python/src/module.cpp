@@ -199,6 +199,7 @@ NB_MODULE(_core, m) {
   python::add_dynamic_set(m);
   python::add_voxel_set(m);
   python::add_published(m);
+  python::add_published_band(m);
   python::add_published_tiles(m);
   python::add_map_reduce(m);
   python::add_stream(m);

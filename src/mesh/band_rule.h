@@ -10,6 +10,9 @@
 
 namespace fathom::mesh {
 
+/// @throws InvalidArgument what TriangleSet refuses of a lattice, or of a band's options
+void check_band(const Lattice& lattice, const BandOptions& options);
+
 struct BandRule {
   /// Between points of a tile that are not in the band the surface cannot pass, whatever was rounded: their sides
   /// spread. Where the surface has holes, inside and outside meet elsewhere, too: all points are asked for their sides.

@@ -84,23 +84,30 @@ FATHOM_HD inline void meet_corner(Nearest& nearest, Vec3 way, Part part, int cor
   nearest.weights[corner] = 1;
 }
 
-FATHOM_HD inline Nearest nearest_of(const Triangle& triangle, Vec3 point) {
-  const Vec3 a = triangle.a - point, b = triangle.b - point, c = triangle.c - point;
+/// The face, if it has one and the point lies in the prism over it.
+FATHOM_HD inline bool meet_face(Nearest& nearest, const Triangle& triangle, Vec3 point) {
+  const Vec3 a = triangle.a - point, b = triangle.b - point;
   const Vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a, bc = triangle.c - triangle.b;
   const Vec3 normal = cross(ab, ac);
   // How far the point lies inward of each edge, times twice the area.
   const double of_c = 0 - dot(cross(normal, ab), a), of_b = 0 - dot(cross(ac, normal), a),
                of_a = 0 - dot(cross(normal, bc), b);
+  if (!(triangle.per_normal > 0 && of_a >= 0 && of_b >= 0 && of_c >= 0)) return false;
+  const double height = dot(a, normal);
+  nearest.squared = (height * triangle.per_normal) * height;
+  nearest.part = Part::face;
+  nearest.way = (height * triangle.per_normal) * normal;
+  nearest.weights[1] = of_b * triangle.per_normal;
+  nearest.weights[2] = of_c * triangle.per_normal;
+  nearest.weights[0] = (1 - nearest.weights[1]) - nearest.weights[2];
+  return true;
+}
+
+FATHOM_HD inline Nearest nearest_of(const Triangle& triangle, Vec3 point) {
   Nearest nearest;
-  if (triangle.per_normal > 0 && of_a >= 0 && of_b >= 0 && of_c >= 0) {
-    const double height = dot(a, normal);
-    nearest.squared = (height * triangle.per_normal) * height;
-    nearest.way = (height * triangle.per_normal) * normal;
-    nearest.weights[1] = of_b * triangle.per_normal;
-    nearest.weights[2] = of_c * triangle.per_normal;
-    nearest.weights[0] = (1 - nearest.weights[1]) - nearest.weights[2];
-    return nearest;
-  }
+  if (meet_face(nearest, triangle, point)) return nearest;
+  const Vec3 a = triangle.a - point, b = triangle.b - point, c = triangle.c - point;
+  const Vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a, bc = triangle.c - triangle.b;
   meet_corner(nearest, a, Part::a, 0);
   meet_corner(nearest, b, Part::b, 1);
   meet_corner(nearest, c, Part::c, 2);

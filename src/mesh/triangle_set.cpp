@@ -10,6 +10,7 @@
 #include "core/require_device.h"
 #include "core/text.h"
 #include "fathom/core/error.h"
+#include "mesh/band_rule.h"
 #include "mesh/cpu/band.h"
 #include "mesh/cpu/fast_winding.h"
 #include "mesh/cpu/field.h"
@@ -129,6 +130,8 @@ void check_lattice(const Lattice& lattice) {
   }
 }
 
+}  // namespace
+
 void check_band(const Lattice& lattice, const BandOptions& options) {
   check_lattice(lattice);
   if (!(options.cutoff > 0) || !std::isfinite(options.cutoff))
@@ -139,6 +142,8 @@ void check_band(const Lattice& lattice, const BandOptions& options) {
     throw InvalidArgument("the cutoff " + text(options.cutoff) +
                           " is 0 as float32, which has no sides; ask for float64");
 }
+
+namespace {
 
 Sign chosen(Sign wanted, const Topology& topology) {
   if (wanted == Sign::automatic) return topology.closed() ? Sign::winding : Sign::fast_winding;

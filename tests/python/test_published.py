@@ -157,3 +157,47 @@ def test_map_reduce(kind, atomic):
 def test_what_map_reduce_refuses(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         published.map_reduce(*arguments, backend="cpu", **options)
+
+
+TETRAHEDRON = np.array([[0, 0, 0], [3, 0, 0], [0, 2, 0], [0.3, 0.4, 2]]), [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
+LATTICE = {"spacing": 0.17, "cutoff": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("find", "options"),
+    [(published.octree, {"corrected": True}), (published.mauch, {}), (published.naive, {})],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exact_bands(find, options, dtype):
+    found = find(*TETRAHEDRON, **LATTICE, **options, dtype=dtype)
+    exact = fathom.mesh_distance(*TETRAHEDRON, **LATTICE, sign="none", dtype=dtype)
+    assert found.exact and found.visited >= len(found.band) == len(exact)
+    np.testing.assert_array_equal(found.band.coordinates(), exact.coordinates())
+    np.testing.assert_array_equal(found.band.values(), exact.values())
+    np.testing.assert_array_equal(found.band.to_dense(), exact.to_dense())
+    assert found.band.sign == "none"
+
+
+def test_octree_as_published():
+    exact = fathom.mesh_distance(*TETRAHEDRON, **LATTICE, sign="none")
+    found = published.octree(*TETRAHEDRON, **LATTICE, measure_tree=True)
+    assert not found.exact
+    assert list(found.phases) == ["points", "edges", "faces", "again", "without tree"]
+    assert found.error.missed == len(exact) - len(found.band) == round(found.error.share * len(exact))
+    edges = published.octree(*TETRAHEDRON, **LATTICE, passes=["edges"])
+    assert list(edges.phases) == ["edges"]
+    assert edges.error.missed > found.error.missed
+    assert published.octree(*TETRAHEDRON, **LATTICE, measure_error=False).error is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"spacing": 1}, "neither of band and cutoff given"),
+        ({"spacing": 1, "cutoff": 100}, "more than 64 of the lattice's shortest steps"),
+        ({"spacing": 1, "cutoff": 1, "passes": ["vertices"]}, "there are 'points', 'edges' and 'faces'"),
+    ],
+)
+def test_what_octrees_refuse(options, message):
+    with pytest.raises(ValueError, match=message):
+        published.octree(*TETRAHEDRON, **options)

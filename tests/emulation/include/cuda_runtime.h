@@ -98,6 +98,7 @@ inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
 inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
 inline int __double2hiint(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 32); }
 inline int __double2loint(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x)); }
@@ -229,6 +230,11 @@ T atomicOr(T* at, V value) {
 template <class T, class V>
 T atomicExch(T* at, V value) {
   return std::atomic_ref(*at).exchange(static_cast<T>(value));
+}
+template <class T>
+T atomicCAS(T* at, T expected, T wanted) {
+  std::atomic_ref(*at).compare_exchange_strong(expected, wanted);
+  return expected;
 }
 template <class T, class V>
 T atomicMin(T* at, V value) {
