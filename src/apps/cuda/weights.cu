@@ -121,7 +121,9 @@ __global__ void __launch_bounds__(kBlock)
   Bits positive = 0, total = 0;
   for (std::int64_t element = thread_number(); element < given.elements; element += thread_count()) {
     const double value = given.value(element), share = value / (most > 0 ? most : 1);
-    const auto weight = static_cast<std::uint16_t>(given.real ? std::floor(share * kMostWeight + 0.5) : value);
+    const double scaled = given.real ? std::floor(share * kMostWeight + 0.5) : value;
+    const bool is_good = scaled >= 0 && scaled <= kMostWeight;  // others will be refused
+    const auto weight = static_cast<std::uint16_t>(is_good ? scaled : 0);
     to[element] = weight;
     positive += weight > 0;
     total += weight;
