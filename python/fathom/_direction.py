@@ -73,7 +73,7 @@ def direction(
            [ 90.,   0., 270.],
            [ 45., 360., 315.]], dtype=float32)
     """
-    images = Images(x, "x", ndim, None, backend, threads, progress, on_device=True, stream=stream)
+    images = Images(x, "x", ndim, None, backend, threads, progress, stream=stream)
     settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, False, "faces")
     result = images.output(out, _DIRECTIONS)
     images.run(_core.direction, _options.make(settings, len(images.space), ()), result)

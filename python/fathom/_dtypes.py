@@ -41,6 +41,7 @@ class Kind(NamedTuple):
             )
 
 
+MASKS = Kind("out", (np.dtype(np.bool_), np.dtype(np.uint8)))
 DISTANCES = Kind("out", FLOATS)
 SQUARED = Kind("out", SQUARES)
 NEAREST = Kind("out", INDICES)

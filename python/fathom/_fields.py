@@ -99,7 +99,7 @@ def costmap(
     """
     if nearest_out is not None and not return_nearest:
         raise ValueError("nearest_out is given, but return_nearest is False; set it to True")
-    images = Images(occupancy, "occupancy", ndim, None, backend, threads, progress, on_device=True, stream=stream)
+    images = Images(occupancy, "occupancy", ndim, None, backend, threads, progress, stream=stream)
     if occupied is None:
         if images.given.dtype == np.uint8:
             raise ValueError(
@@ -197,7 +197,7 @@ def sdf(
     >>> fathom.sdf(half, (18, 8), dtype=np.uint8).shape
     (18, 8)
     """
-    images = Images(coverage, "coverage", ndim, None, backend, threads, progress, on_device=True, stream=stream)
+    images = Images(coverage, "coverage", ndim, None, backend, threads, progress, stream=stream)
     shape = images.space
     if len(shape) != 2:
         raise ValueError(

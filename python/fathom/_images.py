@@ -36,8 +36,8 @@ class Images:
         threads: int | None,
         progress: Progress,
         *,
-        on_device: bool = False,
         stream: Any = None,
+        on_device: bool = True,
     ) -> None:
         """`name`: of the argument `x`, for errors. `ndim`: trailing axes that are space; None: all. `on_device`:
         whether it may lie there."""

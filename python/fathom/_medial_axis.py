@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from . import _core
 from ._arrays import Output
-from ._dtypes import DISTANCES, NEAREST, Kind, for_indices
+from ._dtypes import DISTANCES, MASKS, NEAREST, for_indices
 from ._images import Images
 from ._options import Spacing, choose, number
 from ._progress import Progress
-
-_MASKS = Kind("out", (np.dtype(np.bool_), np.dtype(np.uint8)))
 
 
 def medial_axis(
@@ -115,8 +111,8 @@ def medial_axis(
            [0, 1, 0, 0, 0, 0, 0, 1, 0],
            [0, 0, 0, 0, 0, 0, 0, 0, 0]])
     """
-    images = Images(x, "x", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
-    axis = images.output(out, _MASKS)
+    images = Images(x, "x", ndim, spacing, backend, threads, progress, stream=stream)
+    axis = images.output(out, MASKS)
     distance = images.output(None, DISTANCES) if return_distance else None
     nearest, witness = (
         images.output(None, NEAREST, usual=for_indices(images.space)) if wanted else None
@@ -172,8 +168,8 @@ def medial_axis_of_nearest(
     >>> [int(fathom.medial_axis_of_nearest(nearest, gamma=gamma).sum()) for gamma in (0, 4, 16)]
     [261, 253, 145]
     """
-    images = Images(nearest, "nearest", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
-    axis = images.output(out, _MASKS)
+    images = Images(nearest, "nearest", ndim, spacing, backend, threads, progress, stream=stream)
+    axis = images.output(out, MASKS)
     witness = images.output(None, NEAREST, usual=for_indices(images.space)) if return_witness else None
     choices = (choose(_core.PRUNINGS, pruning, "pruning"), number(gamma, "gamma"), _is_thin(ties))
     images.run(_core.medial_axis_of_nearest, *choices, axis, witness)
@@ -227,8 +223,8 @@ def axis_balls(
     >>> bool((fathom.axis_balls(axis, nearest) == mask).all())
     True
     """
-    images = Images(axis, "axis", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
-    result = images.output(out, _MASKS)
+    images = Images(axis, "axis", ndim, spacing, backend, threads, progress, stream=stream)
+    result = images.output(out, MASKS)
     images.run(_core.axis_balls, images.beside(nearest, "nearest"), result)
     return result.finish()
 

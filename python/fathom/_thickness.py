@@ -83,7 +83,7 @@ def local_thickness(
     >>> fathom.local_thickness(np.array([0, 1, 0, 1, 1, 1, 0, 1, 1, 0]))
     array([0., 2., 0., 4., 4., 4., 0., 2., 2., 0.], dtype=float32)
     """
-    images = Images(x, "x", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
+    images = Images(x, "x", ndim, spacing, backend, threads, progress, stream=stream)
     result = images.output(out, DISTANCES, dtype)
     images.run(_core.local_thickness, result)
     return result.finish()
@@ -145,7 +145,7 @@ def porosimetry(
     >>> fathom.porosimetry(pores).astype(int)[2]
     array([2, 2, 2, 2, 2, 0, 0])
     """
-    images = Images(x, "x", ndim, spacing, backend, threads, progress)
+    images = Images(x, "x", ndim, spacing, backend, threads, progress, on_device=False)
     if inlets is None:
         entrances = np.ones(images.batch + images.space, np.uint8)
         inner = (slice(None),) * len(images.batch) + (slice(1, -1),) * len(images.space)

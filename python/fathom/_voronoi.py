@@ -159,7 +159,7 @@ def voronoi(
     >>> [found.areas.tolist() for found in fathom.voronoi(np.array([[1, 0, 0, 1], [0, 0, 1, 0]]), ndim=1)]
     [[2, 2], [4]]
     """
-    images = Images(sites, "sites", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
+    images = Images(sites, "sites", ndim, spacing, backend, threads, progress, stream=stream)
     shape = images.given.shape
     regions = images.output(out, Kind("out", INDICES))
     weighed = None if weights is None else images.given.beside(weights, "weights")
@@ -281,7 +281,7 @@ def lloyd(
     >>> positions.tolist(), bool((np.diff(energies) <= 0).all())
     ([[2.0], [7.0]], True)
     """
-    images = Images(weights, "weights", ndim, None, backend, threads, progress, on_device=True, stream=stream)
+    images = Images(weights, "weights", ndim, None, backend, threads, progress, stream=stream)
     given = images.given.beside(sites, "sites")
     if len(given.shape) != len(images.batch) + 2 or given.shape[:-2] != images.batch:
         wanted = ", ".join([*map(str, images.batch), "n", str(len(images.space))])
@@ -370,7 +370,7 @@ def stipple(
     >>> round(np.pi * (radii**2).sum()), round((1 - tones).sum())
     (1200, 1200)
     """
-    images = Images(image, "image", ndim, None, backend, threads, progress, on_device=True, stream=stream)
+    images = Images(image, "image", ndim, None, backend, threads, progress, stream=stream)
     if supersample == 0:
         raise ValueError("supersample is 0; give 1 to 16, or None to have it chosen")
     positions, radii = images.run(

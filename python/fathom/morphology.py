@@ -14,10 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from . import _core
-from ._dtypes import Kind
+from ._dtypes import MASKS, Kind
 from ._images import Images
 from ._options import Spacing, choose, number
 from ._progress import Progress
@@ -33,8 +31,6 @@ __all__ = [
     "remove_thin",
     "white_top_hat",
 ]
-
-_MASKS = Kind("out", (np.dtype(np.bool_), np.dtype(np.uint8)))
 
 
 def erosion(
@@ -463,8 +459,8 @@ def _run(
     stream: Any,
     progress: Progress,
 ) -> Any:
-    images = Images(x, "x", ndim, spacing, backend, threads, progress, on_device=True, stream=stream)
-    kind = Kind("out", (images.given.dtype,)) if labels else _MASKS
+    images = Images(x, "x", ndim, spacing, backend, threads, progress, stream=stream)
+    kind = Kind("out", (images.given.dtype,)) if labels else MASKS
     result = images.output(out, kind)
     border_number = choose(_core.MORPHOLOGY_BORDERS, border, "border")
     radius = number(size, "thickness" if operation.endswith("thin") else "radius")
