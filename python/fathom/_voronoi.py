@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,15 @@ from ._dtypes import INDICES, Kind, Shape
 from ._images import Images
 from ._options import Spacing, number, whole
 from ._progress import Progress
+
+if TYPE_CHECKING:
+    from typing import overload
+else:
+
+    def overload(function: Any) -> Any:
+        """For the reader of types alone: `typing` keeps what it overloads, and so the package, beyond its end."""
+        return function
+
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
