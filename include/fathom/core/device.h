@@ -30,7 +30,7 @@ DeviceInfo describe_device(int device);
 /// @throws DeviceError there is none
 int current_device();
 
-/// Gives back the scratch that Fathom keeps of each device's memory between calls, at most 1/32 of it. What work on its
+/// Gives back the scratch that Fathom keeps of each device's memory between calls, at most 1/8 of it. What work on its
 /// way uses stays.
 void release_device_memory();
 
