@@ -18,6 +18,7 @@
 namespace fathom::grid::cuda {
 
 inline constexpr int kSmallAxis = 128;
+using namespace volume;  // its windows, runs and writers
 using SmallSquares = RowSquares<kCap16>;
 static_assert(2 * (kSmallAxis - 1) * (kSmallAxis - 1) < kCap16 * kCap16, "a distance is no missing site");
 static_assert(SmallSquares::most() + kSmallAxis * kSmallAxis < 1 << 16, "a step wraps nothing");

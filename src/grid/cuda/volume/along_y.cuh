@@ -11,7 +11,7 @@
 #include "grid/cuda/volume/ranges.cuh"
 #include "grid/cuda/volume/sides.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Whether anything changes along a line. By all threads.
 template <int kThreads>
@@ -160,4 +160,4 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   if (failed && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

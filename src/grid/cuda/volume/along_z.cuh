@@ -13,7 +13,7 @@
 #include "grid/cuda/volume/ranges.cuh"
 #include "grid/cuda/volume/sparse_rows_along_z.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Of a search along z: what it settles is nearer than the caps, and none of its sums wraps.
 inline constexpr unsigned kCapOfSearch = 178;
@@ -151,4 +151,4 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   if (failed) enlist(v.z_list, v.counters, number);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

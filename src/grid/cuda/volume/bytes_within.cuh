@@ -3,7 +3,7 @@
 
 #include "grid/cuda/layout.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Those of sixteen bytes that lie in the array; others are not read, but 0. Not inlined: it is rare.
 __device__ __noinline__ inline uint4 load_part(const std::byte* at, MemoryRange array) {
@@ -34,4 +34,4 @@ __device__ inline uint4 sixteen_from(uint4 a, uint4 b, unsigned first) {
                     __funnelshift_r(a.w, b.x, bits));
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -19,7 +19,7 @@
 
 #include "grid/cuda/volume/window.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 inline constexpr unsigned kKeyBias = 1u << 20;  ///< keeps g + i² − 2xi from falling below 0
 inline constexpr int kKeyBits = 10;             ///< of an index, but in short lines
@@ -462,4 +462,4 @@ class EnvelopeRows {
   uint4* memory_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -10,7 +10,7 @@
 #include "grid/cuda/volume/lines.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// What the rows of half a tile along y hold, in bits; those behind the last, nothing.
 /// @tparam kMask  whether they may have sites alone
@@ -144,4 +144,4 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -5,7 +5,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Half a warp stores half a tile, lane = column.
 class FarRows {
@@ -73,4 +73,4 @@ class FarRows {
   std::uint8_t* const beyond_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -7,7 +7,7 @@
 
 #include "grid/cuda/volume/window.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Of masks: which stretches of a tile's rows have no site near along x, in bits.
 template <int kThreads>
@@ -45,4 +45,4 @@ class FarStretches {
   unsigned near_ = 0;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

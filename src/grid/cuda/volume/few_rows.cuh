@@ -6,7 +6,7 @@
 #include "grid/cuda/volume/filled_rows.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// At most kFewRows rows.
 template <int kThreads>
@@ -62,4 +62,4 @@ class FewRows {
   const int x_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -8,7 +8,7 @@
 #include "grid/cuda/volume/far_rows.cuh"
 #include "grid/cuda/volume/filled_rows.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// In shared memory. All threads call it.
 class FewRowsAlongZ {
@@ -51,4 +51,4 @@ class FewRowsAlongZ {
   FilledRows<kFewRows> filled_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -3,7 +3,7 @@
 
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// In shared memory, in whatever order.
 template <int kMost>
@@ -26,4 +26,4 @@ struct FilledRows {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

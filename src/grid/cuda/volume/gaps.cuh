@@ -12,7 +12,7 @@
 
 #include "grid/cuda/volume/window.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Whether a tile has sites near enough for a search to be worth while: in each stretch of so many rows.
 template <int kThreads, int kStretch, int kLongest = kLongestAxis>
@@ -186,4 +186,4 @@ class GapWindow {
   unsigned before_[8], behind_[8];
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

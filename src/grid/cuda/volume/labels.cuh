@@ -11,7 +11,7 @@
 #include "grid/cuda/label.h"
 #include "grid/cuda/volume/words.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 inline constexpr int kLabelRows = 4;  ///< of a warp, one behind the other along z
 
@@ -216,4 +216,4 @@ __global__ void __launch_bounds__(kVolumePackBlock)
   slab.write(volume, turned);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -14,7 +14,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// How many blocks a plane takes.
 inline __host__ __device__ unsigned last_column_blocks(int lines) {
@@ -171,4 +171,4 @@ __device__ void solve_last_column_along_x(const Volume& v, unsigned block, void*
   });
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

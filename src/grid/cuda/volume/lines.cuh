@@ -9,7 +9,7 @@
 
 #include "grid/cuda/volume/gaps.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// What was found of sixteen lines, or of twice as many in 16 bits, two in a word, and goes to the output, in shared
 /// memory. There are gaps behind neighbours, groups of eight and pairs of groups, so that lanes meet different banks,
@@ -154,4 +154,4 @@ class LineWriter {
   float* const rows_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

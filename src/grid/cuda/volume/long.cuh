@@ -12,7 +12,7 @@
 
 #include "grid/cuda/volume/envelope.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Lines of up to so many rows along z, and along y, have keys that hold squares of long axes, too.
 inline constexpr int kShortAlongZ = 512, kShortAlongY = 256;
@@ -280,4 +280,4 @@ class LongEnvelope {
   unsigned constant_ = kNone32;  ///< of lines without candidates
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -9,7 +9,7 @@
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/words.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Bytes of a row that lanes and the rest hold together, wherever it begins.
 constexpr int loose_bytes(int together, int blocks) { return (32 / together * blocks + 8) * 16 - 15; }
@@ -113,4 +113,4 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
   fathom::cuda::wait_for_last();  // tables of near sites may be filled meanwhile
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

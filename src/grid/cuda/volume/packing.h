@@ -10,7 +10,7 @@
 #include "grid/cuda/mask.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 struct PackingLaunch {
   std::int64_t items;
@@ -30,4 +30,4 @@ void pack_masks(const std::vector<MaskWords>& sides, PackingLaunch launch);
 /// @param last_plane  of labels, dense: that before the input's first; null: there is none
 void pack_labels(const Volume& volume, const Input& input, const std::byte* last_plane, const PackingLaunch& launch);
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -38,7 +38,7 @@
 #include "grid/cuda/volume/spaced/spaced.cuh"
 #include "grid/cuda/volume/unequal/sorted_rows.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 namespace {
 
@@ -490,13 +490,17 @@ class VolumeEngine final : public Engine {
 
 }  // namespace
 
+}  // namespace fathom::grid::cuda::volume
+
+namespace fathom::grid::cuda {
+
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem) {
-  return volume_serves(problem) ? std::make_unique<VolumeEngine>(problem, false) : nullptr;
+  return volume::volume_serves(problem) ? std::make_unique<volume::VolumeEngine>(problem, false) : nullptr;
 }
 
 std::unique_ptr<Engine> make_volume_engine_with_squares_aside(const Problem& problem) {
-  const bool serves = volume_serves(problem) && may_keep_squares_aside(problem);
-  return serves ? std::make_unique<VolumeEngine>(problem, true) : nullptr;
+  const bool serves = volume::volume_serves(problem) && volume::may_keep_squares_aside(problem);
+  return serves ? std::make_unique<volume::VolumeEngine>(problem, true) : nullptr;
 }
 
 }  // namespace fathom::grid::cuda

@@ -8,7 +8,7 @@
 #include "grid/cuda/volume/short_rows.cuh"
 #include "grid/cuda/volume/words.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 namespace {
 
@@ -116,4 +116,4 @@ void pack_labels(const Volume& volume, const Input& input, const std::byte* last
   });
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

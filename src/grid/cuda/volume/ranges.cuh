@@ -20,7 +20,7 @@
 
 #include "grid/cuda/volume/window.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Most steps whose square may be added to any word: no sum wraps, also of words with ways behind their squares.
 template <class Word>
@@ -197,4 +197,4 @@ class NearestGroups {
       last_[kLongest / 16 + 1];  ///< for the first row of each pair of groups, and the end
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

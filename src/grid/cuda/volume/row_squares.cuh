@@ -7,7 +7,7 @@
 
 #include "grid/cuda/volume/row_steps.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// As ByteDistances, squares; 255: none. @tparam kBeyond  elements that sites lie behind the bits
 template <unsigned kBeyond>
@@ -88,4 +88,4 @@ __device__ inline uint4 pairs_inside(int columns) {
   return make_uint4(pair(0), pair(1), pair(2), pair(3));
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -6,7 +6,7 @@
 
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Steps from a bit of a row's word to the nearest site in the row, the left one of two.
 __device__ inline int steps_along_x(uint2 word, int bit) {
@@ -138,4 +138,4 @@ __device__ inline int steps_beyond_run(uint2 changes, int bit) {
   return left <= right ? -left : right;
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

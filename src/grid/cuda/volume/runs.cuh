@@ -7,7 +7,7 @@
 
 #include "grid/cuda/volume/row_steps.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// The runs whose ends passes take in: of labels, or of the sides of a signed field that are solved at once.
 enum class Runs { none, of_labels, of_sides };
@@ -164,4 +164,4 @@ class RunEnds {
   const int rows_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -8,7 +8,7 @@
 #include "grid/cuda/volume/labels.cuh"
 #include "grid/cuda/volume/short_rows.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// What becomes of a warp's four rows of labels.
 /// @tparam kAligned  whether sixteen can be read at once everywhere; else rows begin anywhere
@@ -114,4 +114,4 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
   slab.write(volume, turned);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

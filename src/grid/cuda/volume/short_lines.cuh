@@ -10,7 +10,7 @@
 #include "grid/cuda/volume/few_rows_along_z.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Longest lines that are solved so, and of which at least far tiles are.
 inline constexpr int kShortLines = 16, kShortFarLines = 32;
@@ -127,4 +127,4 @@ __global__ void __launch_bounds__(kShortLinesBlock, short_lines_blocks(kRows))
   });
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -9,7 +9,7 @@
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/words.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Rows that a warp reads at once; 0: rows are too long.
 inline int rows_together(int nx) { return nx <= 128 ? 4 : nx <= 256 ? 2 : nx <= 512 ? 1 : 0; }
@@ -122,4 +122,4 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
   fathom::cuda::wait_for_last();  // tables of near sites may be filled meanwhile
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

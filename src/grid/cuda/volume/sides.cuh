@@ -13,7 +13,7 @@
 
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 inline constexpr int kTurnBlock = 128;
 
@@ -80,4 +80,4 @@ __device__ inline void turn_row(const Volume& v, std::int64_t block) {
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

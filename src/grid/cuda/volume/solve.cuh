@@ -13,7 +13,7 @@
 #include "grid/cuda/volume/runs.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Fills a volume's tables of near sites. A kernel that is launched next, early, waits for this one before it ends.
 void tabulate_near_sites(const Volume& volume, const ExactWeights& weights, float scale, cudaStream_t stream);
@@ -58,4 +58,4 @@ struct VolumePasses {
   std::int64_t y_tiles() const { return volume.items * volume.words * volume.nz; }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

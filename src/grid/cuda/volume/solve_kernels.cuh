@@ -10,7 +10,7 @@
 #include "grid/cuda/volume/short_lines.cuh"
 #include "grid/cuda/volume/solve.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// The persistent kernel for the tiles that a search left.
 /// @param kernel  begins with wait_for_last()
@@ -54,8 +54,8 @@ void VolumePasses::search_along_z() const {
     };
     if constexpr (!kLabels && threads <= 512)  // transposed volumes have no lines for more
       if (volume.has_last_column)
-        return launch_blocks(cuda::search_along_z<threads, false, true>, last_column_blocks(volume.ny));
-    launch_blocks(cuda::search_along_z<threads, kLabels>, 0);
+        return launch_blocks(volume::search_along_z<threads, false, true>, last_column_blocks(volume.ny));
+    launch_blocks(volume::search_along_z<threads, kLabels>, 0);
   };
   if constexpr (kLabels) with_block<128, 256, 512>(search_block(n, kTinyBlocks), search);
   else if (n > kLongestKeyed) search(std::integral_constant<int, 1024>{});
@@ -142,4 +142,4 @@ void VolumePasses::search_along_y() const {
   else far_along_y<512, 32, kFar>(*this);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -13,7 +13,7 @@
 #include "grid/cuda/volume/few_rows_along_z.cuh"
 #include "grid/cuda/volume/row_squares.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Which rows of a tile have sites. In shared memory.
 class ListedRows {
@@ -258,4 +258,4 @@ class SparseRowsAlongZ {
   std::uint8_t* const beyond_;   ///< of half the columns, each other lane's
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

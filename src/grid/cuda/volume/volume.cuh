@@ -22,7 +22,7 @@
 #include "grid/cuda/warp.cuh"
 #include "grid/cuda/writing.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 inline constexpr int kLongestAxis = 2048;
 inline constexpr int kLongestKeyed = 1024;    ///< keys of the envelope hold a value and an index of 10 bits
@@ -239,4 +239,4 @@ class RowKinds {
   const std::uint8_t *of_tile_, *beyond_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

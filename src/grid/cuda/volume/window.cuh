@@ -17,7 +17,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume/runs.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 inline __host__ __device__ int row_groups(int rows) { return (rows + 7) / 8; }
 /// Bytes of dynamic shared memory: the rows, and a group of rows without sites.
@@ -348,4 +348,4 @@ constexpr int search_blocks(int threads, bool labels) {
   return resident_blocks(threads, (labels ? kResidentThreadsAt64 : kResidentThreads) / threads);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

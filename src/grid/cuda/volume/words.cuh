@@ -10,7 +10,7 @@
 #include "grid/cuda/volume/bytes_within.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// A row of bytes at any address, in blocks of sixteen at multiples of sixteen. Blocks reach over the row's ends; those
 /// that reach over the array's are read byte by byte.
@@ -229,4 +229,4 @@ __global__ void __launch_bounds__(kVolumePackBlock, packing_blocks(kReading, kBl
   fathom::cuda::wait_for_last();  // tables of near sites may be filled meanwhile
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -8,7 +8,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// What is left to do with a float distance, of an element of row y: nothing.
 struct AsItIs {
@@ -297,4 +297,4 @@ struct VolumeWriter {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

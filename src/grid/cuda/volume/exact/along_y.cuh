@@ -7,7 +7,7 @@
 #include "grid/cuda/volume/exact/lines.cuh"
 #include "grid/cuda/volume/gaps.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Words of steps. @param group  of rows, of which these are the least squares
 __device__ inline void steps_of_squares(const StepTables& tables, const NearPairs& pairs, int group,
@@ -164,4 +164,4 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   });
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

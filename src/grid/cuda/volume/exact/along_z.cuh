@@ -27,7 +27,7 @@
 #include "grid/cuda/volume/unequal/alike_lines.cuh"
 #include "grid/cuda/volume/unequal/fill_rows.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Distances of near sites, from the tables; less than 0 where in doubt. @returns the rows where they are, in bits
 __device__ inline unsigned tabulated_distances(const ExactSpacing& spacing, const StepTables& tables,
@@ -225,4 +225,4 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   solve_left<kThreads, false>(brackets, line, n, tables.along_z(n), left, store_roots);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -10,7 +10,7 @@
 #include "grid/cuda/volume/exact/along_z.cuh"
 #include "grid/cuda/volume/solve.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 template <int kValue>
 using Constant = std::integral_constant<int, kValue>;
@@ -58,4 +58,4 @@ void VolumePasses::solve_exact(const ExactWeights& weights) const {
   solve_lines<kRuns>(*this, ExactSpacing::of(weights, volume.side.scale));
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -8,7 +8,7 @@
 #include "grid/cuda/volume/unequal/brackets.cuh"
 #include "grid/cuda/volume/unequal/sorted_rows.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Blocks of a pass per multiprocessor.
 constexpr int exact_blocks(int threads) { return resident_blocks(threads, kResidentThreadsAt64 / threads); }
@@ -136,9 +136,9 @@ class RowsOfPlane {
   /// Whether there is a site to an element of a row: in it or, of another side or label, at its ends along y.
   __device__ bool has_sites(int row) const {
     const uint2 own = word(row);
-    if constexpr (kLabels) return cuda::has_sites(own) || changes(row) != 0 || (sites(row) & half_.bits(v_)) != 0;
-    if constexpr (kSides) return (cuda::has_sites(own) && cuda::has_sites(other(row))) || changes(row) != 0;
-    return cuda::has_sites(own);
+    if constexpr (kLabels) return volume::has_sites(own) || changes(row) != 0 || (sites(row) & half_.bits(v_)) != 0;
+    if constexpr (kSides) return (volume::has_sites(own) && volume::has_sites(other(row))) || changes(row) != 0;
+    return volume::has_sites(own);
   }
   /// Whether all elements are sites, which none is of both sides. By all threads of the block.
   template <int kThreads>
@@ -245,4 +245,4 @@ __device__ inline void any_roots_of(const double (&squares)[8], float (&roots)[8
       if (squares[j] == kNoSquareExact) roots[j] = __builtin_inff();
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

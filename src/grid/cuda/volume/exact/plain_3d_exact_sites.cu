@@ -5,7 +5,7 @@
 #include "grid/cuda/volume/exact/sites.cuh"
 #include "grid/cuda/volume/solve.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 namespace {
 
@@ -43,4 +43,4 @@ void VolumePasses::find_exact_sites(const ExactWeights& weights, const Emitter<V
 template void VolumePasses::find_exact_sites(const ExactWeights&, const Emitter<std::int64_t>&) const;
 template void VolumePasses::find_exact_sites(const ExactWeights&, const Emitter<double>&) const;
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -16,7 +16,7 @@
 #include "grid/cuda/volume/exact/lines.cuh"
 #include "grid/cuda/volume/unequal/fill_rows.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Bytes of dynamic shared memory of the pass along y; that along z takes brackets_memory().
 inline std::size_t exact_site_memory_along_y(int rows) { return StepRows::memory(rows) + brackets_bytes(rows); }
@@ -242,4 +242,4 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   solve_left<kThreads, true>(brackets, line, n, steps, ~0u, store);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

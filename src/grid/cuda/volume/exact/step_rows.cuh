@@ -3,7 +3,7 @@
 
 #include "grid/cuda/volume/window.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Rows of sixteen steps along x. In every second sixteen of them even and odd rows are swapped, so that half warps
 /// that read rows sixteen apart meet different banks.
@@ -43,4 +43,4 @@ class StepRows {
   uint4* const memory_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

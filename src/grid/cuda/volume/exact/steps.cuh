@@ -20,7 +20,7 @@
 #include "grid/cuda/volume/unequal/step_squares.cuh"
 #include "grid/cuda/volume/window.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// √x, roughly.
 __device__ inline float rough_root(float x) {
@@ -258,4 +258,4 @@ class KeyWindow {
   unsigned before_[8], behind_[8];
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

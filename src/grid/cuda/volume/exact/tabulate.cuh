@@ -13,7 +13,7 @@
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/exact/steps.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 inline constexpr int kShells = 256, kTabulateBlock = 704;  ///< a thread for each row
 
@@ -237,4 +237,4 @@ static __global__ void __launch_bounds__(kTabulateBlock)
   });
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -11,7 +11,7 @@
 #include "grid/cuda/volume/nearest/site_chunks.cuh"
 #include "grid/cuda/volume/nearest/site_ranges.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Leads along z from what an envelope finds, of lines that all have sites: rows of sixteen near ones as near, so that
 /// nothing is looked up for them along y.
@@ -138,4 +138,4 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -10,7 +10,7 @@
 #include "grid/cuda/volume/nearest/site_chunks.cuh"
 #include "grid/cuda/volume/nearest/site_lines.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Where the site of a plane across x lies, so that the first of them is the least: to an envelope, too.
 struct PlaceAcrossX {
@@ -66,4 +66,4 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

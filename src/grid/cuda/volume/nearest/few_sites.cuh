@@ -9,7 +9,7 @@
 #include "grid/cuda/volume/filled_rows.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// At most kFewRows rows. All threads call it.
 template <int kThreads>
@@ -67,4 +67,4 @@ class FewSites {
   const SiteWriter writer_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -9,7 +9,7 @@
 #include "grid/cuda/volume/nearest/same_sites.cuh"
 #include "grid/cuda/volume/nearest/site_lines.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Tiles of which at most kFewRows rows have sites: each of these is tried everywhere, and of equally near sites that
 /// with the lowest index wins.
@@ -73,4 +73,4 @@ __device__ void write_same_sites(const SitesOfRows& sites, const SiteLineWriter<
   });
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -12,7 +12,7 @@
 #include "grid/cuda/volume/gaps.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Distances inside a byte of sites to the nearest on the left and on the right, one per bit; 255: none.
 struct ByteSides {
@@ -309,4 +309,4 @@ class NearSitesAlongZ {
   const LeadRows leads_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -4,7 +4,7 @@
 #include "grid/cuda/volume/nearest/sites_along_z.cuh"
 #include "grid/cuda/volume/solve_kernels.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 namespace {
 
@@ -46,4 +46,4 @@ void VolumePasses::find_sites_along_y() const {
   else far_sites_along_y<512, 32>(*this);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

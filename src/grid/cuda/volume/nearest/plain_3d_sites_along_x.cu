@@ -4,7 +4,7 @@
 #include "grid/cuda/volume/nearest/sites_along_x.cuh"
 #include "grid/cuda/volume/solve_kernels.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 namespace {
 
@@ -27,4 +27,4 @@ void VolumePasses::find_sites_along_x() const {
   else far_sites_along_x<512, 32>(*this);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

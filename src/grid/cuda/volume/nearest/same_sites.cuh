@@ -6,7 +6,7 @@
 
 #include "grid/cuda/volume/nearest/sites.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Whether sites lie in all rows as they do in the first, in which there are some; all keep leads. By all threads.
 __device__ inline bool are_same_sites(const SitesOfRows& sites, int rows) {
@@ -31,4 +31,4 @@ __device__ inline void write_same_sites(const SitesOfRows& sites, int rows, cons
     writer.write_group(y, rows - y, [&](int j) { return SiteWriter::Result{square, writer.site(y + j, way)}; });
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -7,7 +7,7 @@
 
 #include "grid/cuda/volume/nearest/sites.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Chunks of rows along y, a unit of 16 lanes each, as the envelope takes them: from leads to squares.
 ///
@@ -140,4 +140,4 @@ class SiteChunks {
   const unsigned kept_;  ///< which of the unit's rows keep leads
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -6,7 +6,7 @@
 
 #include "grid/cuda/volume/lines.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Lines of a plane of the array, of which a transposed volume may be a part.
 __device__ inline std::int32_t lines_of_array(const Emitter<std::int64_t>& emitter) {
@@ -89,4 +89,4 @@ class SiteLineWriter {
   const std::int32_t nx_, ny_, first_;  ///< the array's extents; linear index of the first element
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

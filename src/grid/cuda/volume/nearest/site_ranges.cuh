@@ -11,7 +11,7 @@
 #include "grid/cuda/volume/nearest/near_sites_along_z.cuh"
 #include "grid/cuda/volume/ranges.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Whether ranges mostly reach far enough along lines. Blocks that have longer ones alone are not to compile the rest.
 template <int kThreads>
@@ -82,4 +82,4 @@ __device__ __noinline__ void settle_sites_along_y(const Volume& v, const Emitter
   if (!is_done && threadIdx.x == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

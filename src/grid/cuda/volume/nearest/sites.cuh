@@ -11,7 +11,7 @@
 
 #include "grid/cuda/volume/window.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// What the pass along z says of a site in the same plane along x and z, in 16 bits.
 struct Leads {
@@ -386,4 +386,4 @@ class SiteWriter {
   const PlainSites::Row row_;  ///< of y = 0
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -17,7 +17,7 @@
 #include "grid/cuda/volume/nearest/few_sites_along_x.cuh"
 #include "grid/cuda/volume/nearest/site_ranges.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// A line's squared distance and the way to the site, so that of equally near sites the first is least:
 /// square · 2¹⁷ + (steps along z + 128) · 2⁹ + (steps along y + 128) · 2 + whether the site lies to the right.
@@ -148,4 +148,4 @@ __global__ void __launch_bounds__(kThreads, sites_along_x_blocks(kThreads))
   if (threadIdx.x == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

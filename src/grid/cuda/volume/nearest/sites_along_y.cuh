@@ -13,7 +13,7 @@
 #include "grid/cuda/volume/nearest/same_sites.cuh"
 #include "grid/cuda/volume/nearest/site_ranges.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// A tile's rows as the pass along z left them, to shared memory. By all threads.
 /// @param all_kept  whether all rows keep leads
@@ -86,4 +86,4 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   else leave_to_envelope();
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

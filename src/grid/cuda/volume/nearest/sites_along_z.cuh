@@ -14,7 +14,7 @@
 #include "grid/cuda/volume/nearest/site_ranges.cuh"
 #include "grid/cuda/volume/nearest/sparse_sites_along_z.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// A tile whose search would often be too long for 16 bits. By all threads.
 /// @param sites_of  as NearSitesAlongZ::fill() has it
@@ -92,4 +92,4 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   leave(is_done ? kNarrow : kWide, is_done);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -13,7 +13,7 @@
 #include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/sparse_rows_along_z.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// After ListedRows::find(), by all threads.
 ///
@@ -143,4 +143,4 @@ class SparseSitesAlongZ {
   const std::int64_t step_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -14,7 +14,7 @@
 #include "grid/cuda/volume/spaced/spaced.cuh"
 #include "grid/cuda/volume/unequal/brackets.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// A line of squares in units, as Brackets ask for it.
 struct LineOfSquares {
@@ -65,4 +65,4 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

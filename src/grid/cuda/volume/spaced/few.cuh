@@ -11,7 +11,7 @@
 #include "grid/cuda/volume/few_rows_along_z.cuh"
 #include "grid/cuda/volume/spaced/spaced.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 inline constexpr int kFindRowsBlock = 1024;
 
@@ -107,4 +107,4 @@ __device__ void solve_few_rows(const Volume& v, const Emitter<std::int64_t>& emi
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

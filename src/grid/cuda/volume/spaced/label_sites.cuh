@@ -16,7 +16,7 @@
 
 #include "grid/cuda/volume/spaced/spaced.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// The nearer ends of the runs of eight rows of a line; of a mask there are none.
 template <bool kLabels>
@@ -62,4 +62,4 @@ class EightEnds {
   int steps_[kLabels ? 8 : 1];
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -5,7 +5,7 @@
 #include "grid/cuda/volume/spaced/few.cuh"
 #include "grid/cuda/volume/spaced/spaced.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 namespace {
 
@@ -86,4 +86,4 @@ template void VolumePasses::solve_spaced<Writing::labels>() const;
 template void VolumePasses::solve_spaced<Writing::general>() const;
 template void VolumePasses::solve_spaced<Writing::general_labels>() const;
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -4,7 +4,7 @@
 #include "grid/cuda/volume/solve.cuh"
 #include "grid/cuda/volume/spaced/sites.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 namespace {
 
@@ -54,4 +54,4 @@ void VolumePasses::find_spaced_sites(bool is_keyed) const {
 template void VolumePasses::find_spaced_sites<false>(bool) const;
 template void VolumePasses::find_spaced_sites<true>(bool) const;
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

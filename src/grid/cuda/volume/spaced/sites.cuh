@@ -14,7 +14,7 @@
 #include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/spaced/label_sites.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// What is nearer than this, a window reaches.
 __device__ inline unsigned near_square(unsigned weight) {
@@ -412,4 +412,4 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
                                    ends_of, store);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -34,7 +34,7 @@
 #include "grid/cuda/volume/window.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// A line's squared distance.
 struct WindowSquares {
@@ -686,4 +686,4 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

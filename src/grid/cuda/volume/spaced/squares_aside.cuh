@@ -13,7 +13,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume/window.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 class SquaresAside {
  public:
@@ -68,4 +68,4 @@ class SquaresAside {
   const HalfTile& half_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -18,7 +18,7 @@
 #include "grid/cuda/volume/last_column.cuh"
 #include "grid/cuda/volume/lines.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Bytes of dynamic shared memory.
 inline __host__ __device__ std::size_t along_x_memory(int length) {
@@ -175,4 +175,4 @@ __global__ void __launch_bounds__(kThreads, along_x_blocks(kThreads)) search_alo
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

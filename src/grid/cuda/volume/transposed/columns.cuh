@@ -14,7 +14,7 @@
 #include "grid/cuda/volume/bytes_within.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Bits of a block in shared memory: [word][plane][column].
 class ColumnBits {
@@ -205,4 +205,4 @@ __global__ void __launch_bounds__(kColumnsPackBlock, resident_blocks(kColumnsPac
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -3,7 +3,7 @@
 #include "grid/cuda/volume/solve_kernels.cuh"
 #include "grid/cuda/volume/transposed/along_x.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 namespace {
 
@@ -31,4 +31,4 @@ void VolumePasses::search_along_x() const {
   else far_along_y<512, 32, kWriting>(*this);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -25,7 +25,7 @@
 #include "grid/cuda/volume/transposed/along_x.cuh"
 #include "grid/cuda/volume/transposed/columns.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 namespace {
 
@@ -195,12 +195,16 @@ class TransposedVolumeEngine final : public Engine {
 
 }  // namespace
 
+}  // namespace fathom::grid::cuda::volume
+
+namespace fathom::grid::cuda {
+
 std::unique_ptr<Engine> make_transposed_volume_engine(const Problem& p) {
   const bool is_plain =
       p.metric == Metric::euclidean && p.rank == 3 && p.isotropic && !has_labels(p) && !is_periodic(p);
-  const bool serves = is_plain && (wants_site(p) ? sites_serve(p) : distances_serve(p)) && extents_serve(p) &&
-                      scratch_serves(p) && memory_serves(p);
-  return serves ? std::make_unique<TransposedVolumeEngine>(p) : nullptr;
+  const bool serves = is_plain && (wants_site(p) ? volume::sites_serve(p) : volume::distances_serve(p)) && volume::extents_serve(p) &&
+                      volume::scratch_serves(p) && volume::memory_serves(p);
+  return serves ? std::make_unique<volume::TransposedVolumeEngine>(p) : nullptr;
 }
 
 }  // namespace fathom::grid::cuda

@@ -10,7 +10,7 @@
 
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Most lines of half a tile that blocks of so many threads tell of.
 __host__ __device__ constexpr int longest_alike_line(int threads) {
@@ -74,4 +74,4 @@ struct AlikeLines {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

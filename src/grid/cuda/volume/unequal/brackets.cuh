@@ -23,7 +23,7 @@
 #include "grid/cuda/volume/unequal/sorted_rows.cuh"
 #include "grid/cuda/volume/unequal/step_squares.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 inline constexpr double kNoSquareExact = __builtin_inf();
 inline constexpr unsigned kNoHalves = 1u << 24;    ///< of a row without a site
@@ -380,4 +380,4 @@ class EightSquares {
 /// Bytes of dynamic shared memory: the rows, and their brackets.
 inline std::size_t brackets_memory(int rows) { return window_memory(rows) + brackets_bytes(rows); }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -11,7 +11,7 @@
 #include "core/cuda/async_copy.cuh"
 #include "grid/cuda/volume/window.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// Where the words of half a tile's rows lie.
 struct RowsOfHalf {
@@ -94,4 +94,4 @@ __device__ void fill_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf&
   take_rows<8>(static_cast<int>(threadIdx.x) / 16, kThreads / 16, n, word_of, put);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

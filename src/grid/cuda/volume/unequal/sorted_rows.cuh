@@ -3,7 +3,7 @@
 
 #include "grid/cuda/volume/volume.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// In shared memory.
 struct SortedRows {
@@ -60,4 +60,4 @@ struct SortedRows {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume

@@ -2,7 +2,7 @@
 // each other, in place of eight products of integers that are made doubles first.
 #pragma once
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {
 
 /// The squares of steps along lines of so many rows, to both sides.
 class StepSquares {
@@ -23,4 +23,4 @@ class StepSquares {
   const int none_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::volume
