@@ -348,7 +348,8 @@ TEST_F(Device, VolumesOfFilledWordsTakeLittleScratch) {
 TEST_F(Device, LongVolumesTakeLittleScratch) {
   for (const Shape& shape : {Shape{64, 64, 2048}, Shape{64, 2048, 96}, Shape{1025, 30, 64}}) {
     check_scratch(sparse_case(shape, {.distance = DType::float32}), 2.35);
-    check_scratch(sparse_case(shape, {.distance = DType::float32, .nearest = DType::int64}), 2.35);
+    if (shape[0] > 1024 || shape[1] > 1024) continue;
+    check_scratch(sparse_case(shape, {.distance = DType::float32, .nearest = DType::int64}), 0.35);
   }
 }
 TEST_F(Device, SmallImagesTakeLittleScratch) {

@@ -1,7 +1,5 @@
-// Volumes on a device whose rows of distances begin inside sectors of memory: the engine that solves them transposed, by
-// itself, since the call takes it for large ones alone; and one that the call takes it for.
-#include <limits>
-
+// Volumes with nearest sites on a device whose rows of results begin inside sectors of memory: the engine that solves
+// them transposed, by itself, since the call takes it for large ones alone; and one that the call takes it for.
 #include "core/cuda/runtime.h"
 #include "device_case.h"
 #include "engine_on_device.h"
@@ -30,13 +28,11 @@ void check(Case& c) {
   ASSERT_TRUE(equal(on_cpu(c), device.results()));
 }
 
-std::int64_t filled_up(std::int64_t n) { return (n + 31) / 32 * 32; }
-
 Case case_of(const Shape& shape, double share = 0.01) {
   Random random(776000);
   Case c{.structure = Structure::sparse};
   c.input = mask_array(scatter(shape, share, random), shape);
-  c.wanted = {.distance = DType::float32};
+  c.wanted = {.distance = DType::float32, .nearest = DType::int32};
   return c;
 }
 
@@ -55,28 +51,13 @@ std::vector<bool> sites_by_words_along_y(const Shape& shape, double share, Rando
   return sites;
 }
 
-/// What may be asked for besides: borders of sites, or a maximum.
-void set_limits(grid::DistanceOptions& options, Random& random) {
-  if (chance(random, 0.2)) options.border = {grid::Border::sites};
-  if (chance(random, 0.2)) options.max_distance = 4.5;
-}
-
-/// As check(), of distances alone, and with nearest sites, which know no limits.
-void check_both(Case& c) {
-  check(c);
-  c.wanted.nearest = DType::int32;
-  c.options.border = {};
-  c.options.max_distance = std::numeric_limits<double>::infinity();
-  check(c);
-}
-
-/// The same of a mask, or of a batch of masks.
+/// As check(), of a mask, or of a batch of masks.
 void check_sites(const std::vector<bool>& sites, const Shape& shape) {
   Case c{.structure = Structure::sparse};
   c.input = mask_array(sites, shape);
   c.options.batch_axes = shape.rank() - 3;
-  c.wanted = {.distance = DType::float32};
-  check_both(c);
+  c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+  check(c);
 }
 
 /// Lines of all lengths at which blocks change; of the last 32 rows one, half, one more than half, or all but one; and a
@@ -98,9 +79,8 @@ TEST_F(Device, TransposedVolumes) {
                          pick<DType>(random, {DType::uint8, DType::boolean, DType::int8, DType::float32}), zero);
     c.options.sites.rule = zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
     c.options.batch_axes = shape.rank() - 3;
-    set_limits(c.options, random);
-    c.wanted = {.distance = DType::float32};
-    check_both(c);
+    c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+    check(c);
     if (HasFatalFailure()) return;
   }
 }
@@ -124,43 +104,6 @@ TEST_F(Device, FarSitesOfTransposedVolumes) {
       sites[k] = at[i % 6];
     }
     check_sites(sites, shape);
-    if (HasFatalFailure()) return;
-  }
-}
-
-/// One row along y more than whole words: sites near or far, in that row alone, in all others, or none. Two volumes, which
-/// are solved in tiles; and few planes, which are, too.
-TEST_F(Device, LastColumnsOfTransposedVolumes) {
-  const std::vector<Shape> shapes = {Shape{17, 33, 33},   Shape{18, 33, 34},    Shape{70, 65, 70},  Shape{65, 129, 290},
-                                     Shape{300, 33, 36},  Shape{400, 33, 33},   Shape{700, 33, 34}, Shape{33, 257, 515},
-                                     Shape{17, 193, 577}, Shape{2, 20, 33, 33}, Shape{16, 65, 35}};
-  constexpr int kKinds = 10;
-  for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * kKinds, 33)) {
-    Random random(774000 + static_cast<std::uint64_t>(i));
-    const Shape& shape = shapes[static_cast<std::size_t>(i / kKinds)];
-    if (element_count(shape) > largest_problem()) continue;
-    const int last = shape.rank() - 1;
-    const std::int64_t nz = shape[last - 2], ny = shape[last - 1], nx = shape[last];
-    const double shares[kKinds] = {1.0, 0.3, 0.02, 1e-3, 0.02, 0.02};
-    auto sites = scatter(shape, shares[i % kKinds], random);
-    for (std::size_t k = 0; k < sites.size(); ++k) {
-      const auto at = static_cast<std::int64_t>(k), x = at % nx, y = at / nx % ny, z = at / nx / ny % nz;
-      const bool is_last = y == ny - 1;
-      switch (i % kKinds) {
-        case 4: sites[k] = sites[k] && is_last; break;
-        case 5: sites[k] = sites[k] && !is_last; break;
-        case 6: sites[k] = is_last && x == nx - 1 && z == nz / 2; break;
-        case 7: sites[k] = x == 0 && y == 0 && z == 0; break;
-        case 8: sites[k] = is_last && (x + 2 * z) % 150 == 7; break;
-        default: break;
-      }
-    }
-    Case c{.structure = Structure::sparse};
-    c.input = mask_array(sites, shape);
-    c.options.batch_axes = shape.rank() - 3;
-    set_limits(c.options, random);
-    c.wanted = {.distance = DType::float32};
-    check_both(c);
     if (HasFatalFailure()) return;
   }
 }
@@ -240,56 +183,30 @@ TEST_F(Device, TransposedSitesAboutTheReachOfRanges) {
   }
 }
 
-/// Nearest sites where the outputs have gaps between rows and planes, at any address. Nothing but elements is written.
+/// Masks and outputs with gaps between rows and planes, at any address; masks that run backwards. Nothing but elements is
+/// written.
 TEST_F(Device, LayoutsOfTransposedSites) {
   for (int i = 0; i < scaled(20); ++i) {
     Random random(778000 + static_cast<std::uint64_t>(i));
     const Shape shape{2 + below(random, 5), 33 + below(random, 90), 33 + 8 * below(random, 30) + below(random, 7)};
     Case c = case_of(shape, pick<double>(random, {0.3, 0.01, 0.001}));
-    c.wanted.nearest = DType::int32;
     if (element_count(shape) > largest_problem() || !is_served(c)) continue;
     SCOPED_TRACE(describe(c));
     const Padded distance(shape, random), nearest(shape, random);
-    const Block device_input(c.input);
+    Padded input(shape, random);
+    if (chance(random, 0.5)) input.turn_rows();
+    const Block device_input(input.spread(c.input));
     const Array distances = distance.spread(*on_cpu(c).distance), sites = nearest.spread(*on_cpu(c).nearest);
     const Block device_distance(distances.bytes()), device_nearest(sites.bytes());
     grid::DistanceOutputs outputs;
     outputs.distance = distance.view<AnyView>(device_distance, DType::float32);
     outputs.nearest = nearest.view<AnyView>(device_nearest, DType::int32);
-    EngineOnDevice(kTransposed, {device_input.data(), c.input.dtype(), shape}, c.options, outputs).run();
+    EngineOnDevice(kTransposed, input.view<AnyConstView>(device_input, c.input.dtype()), c.options, outputs).run();
     Array found(DType::float32, distances.shape()), found_sites(DType::int32, sites.shape());
     device_distance.download(found);
     device_nearest.download(found_sites);
     ASSERT_TRUE(equal(distances, found));
     ASSERT_TRUE(equal(sites, found_sites));
-  }
-}
-
-/// Masks at any address, with gaps between rows and planes, that run backwards; and planes of results with gaps between.
-/// Nothing but elements is written.
-TEST_F(Device, LayoutsOfTransposedVolumes) {
-  for (int i = 0; i < scaled(40); ++i) {
-    Random random(777000 + static_cast<std::uint64_t>(i));
-    const Shape shape{2 + below(random, 5), 33 + below(random, 90), 33 + 8 * below(random, 30) + below(random, 7)};
-    if (element_count(shape) > largest_problem()) continue;
-    Case c = case_of(shape, pick<double>(random, {0.3, 0.01, 0.001}));
-    SCOPED_TRACE(describe(c));
-    Padded input(shape, random), distance(shape, random);
-    if (chance(random, 0.5)) input.turn_rows();
-    distance.close_rows();
-    const Block device_input(input.spread(c.input));
-    const Array right = distance.spread(*on_cpu(c).distance);
-    const Block device_distance(right.bytes());
-    grid::DistanceOutputs outputs;
-    outputs.distance = distance.view<AnyView>(device_distance, DType::float32);
-    const EngineOnDevice engine(kTransposed, input.view<AnyConstView>(device_input, c.input.dtype()), c.options,
-                                outputs);
-    ASSERT_EQ(engine.serves(), filled_up(shape[2]) * shape[1] * 9 >= filled_up(shape[1]) * shape[2] * 8);
-    if (!engine.serves()) continue;
-    engine.run();
-    Array found(DType::float32, right.shape());
-    device_distance.download(found);
-    ASSERT_TRUE(equal(right, found));
   }
 }
 
@@ -326,7 +243,7 @@ TEST_F(Device, TransposedNeverWith) {
     EXPECT_FALSE(is_served(c)) << "setting " << k;
   }
   for (const Wanted& wanted :
-       {Wanted{.distance = DType::float64}, Wanted{.squared = DType::uint32},
+       {Wanted{.distance = DType::float32}, Wanted{.distance = DType::float64}, Wanted{.squared = DType::uint32},
         Wanted{.distance = DType::float32, .nearest = DType::int64},
         Wanted{.distance = DType::float64, .nearest = DType::int32}, Wanted{.nearest = DType::int32}}) {
     Case c = case_of({4, 33, 35});
@@ -334,7 +251,6 @@ TEST_F(Device, TransposedNeverWith) {
     EXPECT_FALSE(is_served(c)) << describe(c);
   }
   Case c = case_of({4, 33, 35});
-  c.wanted = {.distance = DType::float32, .nearest = DType::int32};
   EXPECT_TRUE(is_served(c));
   c.options.max_distance = 4.5;
   EXPECT_FALSE(is_served(c));
@@ -342,68 +258,22 @@ TEST_F(Device, TransposedNeverWith) {
   EXPECT_FALSE(is_served(c));
 }
 
-/// Words along y, of 416 rows instead of 448, tell that the call takes the engine: the bound lies in the middle.
-TEST_F(Device, TransposedByTheCall) {
-  const Shape shape{409, 415, 417};
-  if (!has_shared_memory()) GTEST_SKIP() << "blocks have too little shared memory";
-  if (element_count(shape) > largest_problem()) GTEST_SKIP() << "too large for an emulated device";
-  Case c = case_of(shape);
-  OnDevice device(c);
-  const grid::DistanceReport report = device.run();
-  must(cudaDeviceSynchronize());
-  EXPECT_LT(report.scratch_bytes, static_cast<std::size_t>(409 * 417) * 432 * 9 / 4);
-  ASSERT_EQ(report.scratch_bytes, grid::scratch_bytes(device.input_view, device.options, device.outputs));
-  ASSERT_TRUE(equal(on_cpu(c), device.results()));
-}
-
-/// Large volumes whose last word along y lacks many rows are solved in two ranges, so that the others' scratch is not
-/// taken for these, too: with sites near everywhere, none within reach of that word's tiles, or that word full of them.
-TEST_F(Device, TransposedInRanges) {
-  const Shape shape{252, 532, 505};
-  if (!has_shared_memory()) GTEST_SKIP() << "blocks have too little shared memory";
-  if (element_count(shape) > largest_problem()) GTEST_SKIP() << "too large for an emulated device";
-  for (int kind = 0; kind < 3; ++kind) {
-    Random random(776500);
-    auto sites = scatter(shape, 0.01, random);
-    for (std::size_t k = 0; k < sites.size(); ++k) {
-      const std::int64_t y = static_cast<std::int64_t>(k) / shape[2] % shape[1];
-      if (kind > 0 && y >= 300) sites[k] = kind == 2 && y >= 512;
-    }
-    Case c{.structure = Structure::sparse};
-    c.input = mask_array(sites, shape);
-    for (const bool with_sites : {false, true}) {
-      c.wanted = {.distance = DType::float32};
-      if (with_sites) c.wanted.nearest = DType::int32;
-      c.options.max_distance = kind == 1 && !with_sites ? 200 : std::numeric_limits<double>::infinity();
-      ASSERT_TRUE(is_served(c));
-      OnDevice device(c);
-      const grid::DistanceReport report = device.run();
-      must(cudaDeviceSynchronize());
-      EXPECT_LE(static_cast<double>(report.scratch_bytes), 2.3 * static_cast<double>(element_count(shape)));
-      ASSERT_EQ(report.scratch_bytes, grid::scratch_bytes(device.input_view, device.options, device.outputs));
-      ASSERT_TRUE(equal(on_cpu(c), device.results())) << describe(c);
-    }
-  }
-}
-
 /// What the last word of rows lacks takes half as much where that is half a word.
 TEST_F(Device, LeadsOfTransposedVolumesTakeLittleScratch) {
   if (!has_shared_memory()) GTEST_SKIP() << "blocks have too little shared memory";
   Case c = case_of({300, 300, 300});
-  c.wanted.nearest = DType::int32;
   const OnDevice device(c);
   const std::size_t bytes = grid::scratch_bytes(device.input_view, device.options, device.outputs);
   EXPECT_LE(static_cast<double>(bytes), 2.3 * static_cast<double>(element_count(c.input.shape())));
 }
 
-/// Volumes with nearest sites from 2²² voxels on are, too, though smaller than those of distances alone. As they are, words
-/// hold 192 columns of 165.
+/// Volumes with nearest sites from 2²² voxels on are. As they are, words hold 192 columns of 165.
 TEST_F(Device, SitesTransposedByTheCall) {
   if (!has_shared_memory()) GTEST_SKIP() << "blocks have too little shared memory";
   for (const Shape& shape : {Shape{159, 160, 165}, Shape{158, 160, 165}})
     for (const bool with_sites : {true, false}) {
       Case c = case_of(shape);
-      if (with_sites) c.wanted.nearest = DType::int32;
+      if (!with_sites) c.wanted.nearest = {};
       OnDevice device(c);
       const std::size_t bytes = grid::scratch_bytes(device.input_view, device.options, device.outputs);
       const double per_voxel = static_cast<double>(bytes) / static_cast<double>(element_count(shape));

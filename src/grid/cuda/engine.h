@@ -66,15 +66,11 @@ std::unique_ptr<Engine> make_shallow_engine(const Problem& problem);
 /// only as floats without nearest sites; with spacings that are no small multiples of a unit only from masks without
 /// nearest sites, and of which none is more than 256 times the other; and axes of at most 46,000 elements.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
-/// The same for volumes: three axes of at most 2048 elements, of labels 1024. With any spacings up to 1024: nearest
-/// sites of a mask; float distances from a mask, also signed, or between labels, limits only where there is a unit.
+/// The same for volumes: three axes of at most 2048 elements, of labels 1024; with unequal spacings, and with nearest
+/// sites, 1024 along the first two. With any spacings.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);
-/// The same for float distances from a mask with spacings in a unit, without limits, in rows of 256 elements and more
-/// that begin inside sectors of memory: faster for large results, with two bytes more scratch for each element. Null
-/// for others.
-std::unique_ptr<Engine> make_volume_engine_with_squares_aside(const Problem& problem);
-/// For volumes on the device whose rows of float distances from a mask begin inside sectors of memory. Null for others.
-/// Results are not cut. For large ones it is faster than the one before.
+/// For volumes on the device whose rows of float distances from a mask, and of indices of nearest sites, begin inside
+/// sectors of memory. Null for others. Results are not cut. It is faster than the one before.
 std::unique_ptr<Engine> make_transposed_volume_engine(const Problem& problem);
 /// Every option, any extents.
 std::unique_ptr<Engine> make_general_engine(const Problem& problem);

@@ -30,12 +30,8 @@ int device_of(const Problem& p, cudaStream_t stream) {
 
 /// The fastest that serves arrays on the device.
 std::unique_ptr<Engine> make_device_engine(const Problem& problem) {
-  const std::int64_t enough = wants_site(problem) ? kVoxelsOfSitesWorthTransposing : kVoxelsWorthTransposing;
-  const std::int64_t voxels = element_count(problem.input.shape());
-  if (voxels >= enough)
+  if (element_count(problem.input.shape()) >= kVoxelsWorthTransposing)
     if (auto engine = make_transposed_volume_engine(problem)) return engine;
-  if (voxels >= kVoxelsWorthSquaresAside)
-    if (auto engine = make_volume_engine_with_squares_aside(problem)) return engine;
   return make_engine(problem);
 }
 

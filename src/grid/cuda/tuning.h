@@ -59,30 +59,13 @@ inline constexpr double kVolumeScratch = 2.3;
 inline constexpr std::int64_t kVoxelsWorthCutting = std::int64_t{1} << 23;  ///< … as which it is slower if small …
 /// … and voxels from which on those are not counted that fill up the rows' last word: one range more is little there.
 inline constexpr std::int64_t kVoxelsCountedAlone = std::int64_t{1} << 26;
-/// With spacings in a unit, for results whose rows begin inside sectors of memory: voxels, and shortest rows, from
-/// which on squares lie aside between the passes.
-inline constexpr std::int64_t kVoxelsWorthSquaresAside = std::int64_t{1} << 26;
-inline constexpr int kWorthSquaresAside = 256;
 inline constexpr int kResidentThreads = 1280;      ///< of the search, per multiprocessor: 48 registers
 inline constexpr int kResidentThreadsAt64 = 1024;  ///< with labels, no floats, or sites along y: 64 registers
 inline constexpr int kUsualSides = 16;             ///< that a tile may need on average: eight steps to one each
 inline constexpr int kUsualTries = 16;             ///< pairs of rows that sixteen rows may try, on average
 inline constexpr int kFewRows = 4;                 ///< with sites in a tile: all are tried everywhere
-inline constexpr int kFewSitesShare = 16;  ///< one row in so many is few along z, where nearest sites are asked for
-/// Ranges of rows, of volumes: longest line along which they mostly reach far enough …
-inline constexpr int kRangedRows = 384;
-/// … and steps within which a stretch of rows is to have a site, or they are better than a search: along z, there with
-/// nearest sites, and along y and x.
-inline constexpr int kUnrangedAlongZ = 24, kUnrangedSitesAlongZ = 16, kUnrangedAlongY = 20;
 inline constexpr int kEnvelopeThreads = 1024;  ///< per multiprocessor: 64 registers
-/// With spacings in a unit: groups of eight rows to the nearest ones from which on brackets search half a tile along y
-/// …
-inline constexpr int kFarGroups = 9;
-inline constexpr int kLongEnoughToLeave = 240;  ///< … in lines of more rows: there are two kernels more to launch
-/// The same: windows are tried along y in half tiles of which one element in so many has a site near; in those that may
-/// be left to brackets, one in fewer.
-inline constexpr int kNearShare = 32, kNearShareToLeave = 8;
-/// With spacings without a unit: a block that has a thread for each row of a line, or for each two.
+/// With any spacings: a block that has a thread for each row of a line, or for each two.
 struct LineBlock {
   int threads, rows;
 };
@@ -118,7 +101,7 @@ constexpr bool line_blocks_hold_lines() {
   return true;
 }
 static_assert(line_blocks_hold_lines());
-/// With spacings without a unit: steps of the least spacing in the plane within which each stretch of rows along y is
+/// With any spacings: steps of the least spacing in the plane within which each stretch of rows along y is
 /// to have a site, or brackets are better than windows.
 inline constexpr int kUnbracketedSteps = 24;
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
@@ -127,10 +110,6 @@ inline constexpr int kTinyBlocks = 64;
 inline constexpr int kTinyBlocksOfMasks = 256;
 /// … and for nearest sites along y, and distances of masks along z.
 inline constexpr int kTinyBlocksOfSitesAlongY = 384, kTinyBlocksAlongZ = 384;
-/// Along z, longest line that is searched by the least blocks, and threads of these: quarters of their warps search
-/// eight rows each.
-inline constexpr int kLeastBlocksOfSites = 64;
-static_assert(kLeastBlocksOfSites < 128);  // threads of the next ones
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
 /// Longest line of a search with equal spacings by blocks of so many threads: their arrays and bit masks are made for
@@ -148,19 +127,10 @@ constexpr int float_search_block(int n, bool writes_sectors) {
   if (writes_sectors) return n <= 288 ? 192 : n <= 320 ? 160 : n <= 384 ? 192 : 256;
   return n <= 288 ? 288 : n <= 320 ? 320 : n <= 512 ? 256 : 288;
 }
-/// The same of passes that are one kernel.
-constexpr int line_block(int n) { return search_block(n, 0); }
-/// The same of these with spacings in a unit, where float distances of masks are written.
-constexpr int spaced_block(int n, bool writes_sectors) {
-  if (writes_sectors) return float_search_block(n, true);
-  return n <= 224 ? 128 : n > 512 && n <= 576 ? 288 : line_block(n);
-}
-/// Of transposed volumes: threads that search along x, by the longest lines that they search. Five, three and two such
-/// blocks find the shared memory they take, of the longest lines four, three and two.
-inline constexpr int kAlongXBlock = 256, kLongAlongXBlock = 384, kLongestAlongXBlock = 512;
-inline constexpr int kShortAlongX = 384, kLongAlongX = 544, kLongestAlongX = 800;
-/// The same with nearest sites, of half tiles: eight, four, three and two blocks, as far as their shared memory goes.
-constexpr int sites_along_x_block(int n) { return n <= 192 ? 128 : n <= 384 ? 256 : n <= kLongAlongX ? 320 : 512; }
+/// Of transposed volumes: the longest lines along x.
+inline constexpr int kLongestAlongX = 800;
+/// Threads that search along x half tiles: eight, four, three and two blocks, as far as their shared memory goes.
+constexpr int sites_along_x_block(int n) { return n <= 192 ? 128 : n <= 384 ? 256 : n <= 544 ? 320 : 512; }
 constexpr bool search_blocks_hold_lines(int longest) {
   for (int n = 1; n <= longest; ++n)
     for (const int threads :
@@ -173,13 +143,8 @@ static_assert(search_blocks_hold_lines(1024));
 /// Packing of these: threads of the largest blocks, 17 warps, which share the words of 513 rows, 17 in each of four
 /// planes, evenly; and such blocks per multiprocessor.
 inline constexpr int kColumnsPackBlock = 544, kColumnsPackBlocks = 2;
-/// The same of a last column: lines of a block, side by side; and steps to both sides before groups of rows are passed
-/// over.
-inline constexpr int kLinesOfLastColumn = 2, kStepsOfLastColumn = 16;
 /// From so many voxels on they are solved so: of smaller ones, only some inputs gain.
-inline constexpr std::int64_t kVoxelsWorthTransposing = std::int64_t{1} << 26;
-/// The same with nearest sites: twice as much is written then.
-inline constexpr std::int64_t kVoxelsOfSitesWorthTransposing = std::int64_t{1} << 22;
+inline constexpr std::int64_t kVoxelsWorthTransposing = std::int64_t{1} << 22;
 
 // Small images
 inline constexpr int kSmallPackBlock = 128, kSmallBlock = 256;

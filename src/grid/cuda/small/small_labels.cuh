@@ -1,5 +1,5 @@
 // The words of labels in small images: ends of runs along rows, changes along columns, and label 0 (see
-// volume/labels.cuh); with nearest sites changes along rows, too, in place of ends (volume/spaced/label_sites.cuh).
+// volume/labels.cuh); with nearest sites changes along rows, too, in place of ends (volume/any/sites.cuh).
 //
 // Work mapping: warp = rows of an image that have up to 32 words, lane = element of one word after the other, and what
 // is written of one word. Aligned bytes: block = image, thread = half a word. Cost: every label is read three times, or

@@ -1,5 +1,5 @@
 // Nearest sites of small images whole, as small/small_images.cuh does distances; of labels as
-// volume/spaced/label_sites.cuh has it.
+// volume/any/sites.cuh has it.
 //
 // Work mapping: persistent blocks, an image after the other in shared memory. Phase 1: the nearest sites along rows
 // from the words, thread = 4 neighbours. Phase 2: the window along columns, half warp = 8 rows of 16 columns. What is
@@ -11,7 +11,6 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/small/small_images.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
-#include "grid/cuda/volume/spaced/label_sites.cuh"
 
 namespace fathom::grid::cuda {
 

@@ -103,14 +103,14 @@ enum class Finding {
   least_companion,  ///< the same, but of several winners the one with the least companion
 };
 
-/// @param Companion  of 16 bits, below 2¹⁰; or of 32, below 2²²
+/// @param Companion  below 2²²
 template <int kThreads, int kChunk, Finding kFinding = Finding::values, class Companion = std::uint16_t>
 class Envelope {
  public:
   static constexpr int kLines = 16;  ///< of a block
   static constexpr int kUnits = kThreads / 16;
   static constexpr bool kSmall = true;  ///< values are below 2²³
-  static_assert(3 * kLongestKeyed * kLongestKeyed < 1 << 23);
+  static_assert(3 * kLongestKeyed * kLongestKeyed < 1 << 23 && kUnits % 2 == 0);
 
   /// @param companions  [row][16], filled by the loader, if they matter
   __device__ Envelope(unsigned* memory, int rows, const Companion* companions = nullptr)
@@ -122,29 +122,18 @@ class Envelope {
         unit_(static_cast<int>(threadIdx.x) / 16),
         companions_(companions ? companions + lane_ : nullptr) {}
 
-  /// Of results that several blocks share: which of them a block has. All find the candidates, and the anchors.
-  struct Part {
-    int number, of;
-  };
-  static_assert(kUnits % 2 == 0);  // both units of a warp are of one part
-  /// Rounds in which units have results of all rows. @param blocks  that share them
-  static __host__ __device__ int rounds_of(int rows, int blocks = 1) {
-    return (row_groups(rows) + kUnits * blocks - 1) / (kUnits * blocks);
-  }
-
   /// @param load   fills a chunk's values: load(values, first row, line)
   /// @param store  takes up to eight results of the lane's line: store(first row, values, how many). By whole warps,
   ///               some of whose lanes may have none.
   template <class Load, class Store>
-  __device__ void run(Load&& load, Store&& store, Part part = {0, 1}) {
+  __device__ void run(Load&& load, Store&& store) {
     keep_candidates(load);
     find_coarse_anchors();
     __syncthreads();
     find_fine_anchors();
     __syncthreads();
     // Both units of a warp take neighbouring groups, so that where the candidates of one end those of the other begin.
-    const int groups = row_groups(n_), rounds = rounds_of(n_, part.of);
-    const int q0 = (part.number * kUnits + unit_) / 2 * 2 * rounds;
+    const int groups = row_groups(n_), rounds = (groups + kUnits - 1) / kUnits, q0 = unit_ / 2 * 2 * rounds;
     int before = count_ > 0 && q0 < groups ? place_of(anchor(q0)) : 0;
     for (int q = q0 + unit_ % 2; q < q0 + 2 * rounds; q += 2) {
       const bool is_there = q < groups, any = is_there && count_ > 0;
@@ -300,42 +289,19 @@ class Envelope {
       before = companion;
     }
     if (__all_sync(lanes, rising)) return scan<8, 1>(x0, first, last, 1, best);
-    if (!__all_sync(lanes, falling)) {
-      if constexpr (sizeof(Companion) == 2) return scan_ranked(x0, first, last, best);
-      else return scan_places(x0, first, last, best);
-    }
+    if (!__all_sync(lanes, falling)) return scan_places(x0, first, last, best);
     scan<8, 1>(x0, first, last, 1, best, kKeyIndex);
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] ^= kKeyIndex;
   }
-  __device__ void scan_ranked(int x0, int first, int last, unsigned* best) const {
-    unsigned slope[8], winner[8];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      best[j] = kNoKey;
-      winner[j] = 0;
-      slope[j] = 0u - (static_cast<unsigned>(x0 + j) << (kKeyBits + 1));
-    }
-    for (int p = first; p <= last; ++p) {
-      const unsigned key = keys[p * 16 + lane_], i = key & kKeyIndex, ranked = key - i + companions_[i * 16];
-#pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        const unsigned value = ranked + i * slope[j];
-        if (value < best[j]) best[j] = value, winner[j] = i;
-      }
-    }
-#pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = (best[j] & ~kKeyIndex) | winner[j];
-  }
-
-  /// The same with companions that do not fit a key: behind the square, with the index behind them, in 64 bits.
+  /// Companions behind the square, with the index behind them, in 64 bits.
   __device__ void scan_places(int x0, int first, int last, unsigned* best) const {
     std::uint64_t least[8];
 #pragma unroll
     for (std::uint64_t& place : least) place = UINT64_MAX;
     for (int p = first; p <= last; ++p) {
       const unsigned key = keys[p * 16 + lane_], i = key & kKeyIndex;
-      const unsigned place = companions_[i * 16] << kKeyBits | i;
+      const unsigned place = unsigned{companions_[i * 16]} << kKeyBits | i;
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         const unsigned value = key - i - i * (static_cast<unsigned>(x0 + j) << (kKeyBits + 1));
@@ -394,30 +360,6 @@ class Envelope {
   const Companion* companions_;
   int count_ = 0;
   unsigned constant_ = kNone32;  ///< of a line without candidates
-};
-
-/// The tiles of a kernel's blocks: of each a block has the results, or, where there are fewer tiles than blocks,
-/// several share them.
-template <class Solver>
-class SharedTiles {
- public:
-  /// @param rounds  in which a block has all results of a tile; 1: they are not shared
-  __device__ SharedTiles(unsigned tiles, int rounds) : tiles_(tiles) {
-    const unsigned all = static_cast<unsigned>(rounds), most = tiles > 0 ? min(gridDim.x / tiles, all) : 1;
-    if (most <= 1) return;
-    const unsigned of_block = (all + most - 1) / most;
-    blocks_ = (all + of_block - 1) / of_block;  // none is left without
-  }
-
-  __device__ unsigned jobs() const { return tiles_ * blocks_; }
-  __device__ unsigned tile(unsigned job) const { return job / blocks_; }
-  __device__ typename Solver::Part part(unsigned job) const {
-    return {static_cast<int>(job % blocks_), static_cast<int>(blocks_)};
-  }
-
- private:
-  const unsigned tiles_;
-  unsigned blocks_ = 1;  ///< of a tile
 };
 
 /// Makes the values of a chunk's rows from one on those without a site. Few chunks have such rows.

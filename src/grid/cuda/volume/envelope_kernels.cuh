@@ -7,7 +7,6 @@
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/far_rows.cuh"
-#include "grid/cuda/volume/lines.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -80,8 +79,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
   fathom::cuda::wait_for_last();
-  constexpr bool kLabels = is_of_labels(kWriting), kTransposed = kWriting == Writing::transposed;
-  using Writer = std::conditional_t<kTransposed, LineWriter<kThreads>, VolumeWriter<kWriting>>;
+  constexpr bool kLabels = is_of_labels(kWriting);
   __shared__ RunWords<kLabels> run_words;
   constexpr int kLines = Solver::kLines, kParts = 32 / kLines;  // of a tile
   const int n = v.ny, lane = static_cast<int>(threadIdx.x) % kLines;
@@ -99,7 +97,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     // Beyond the volume's edges what lies last again, so that no branch keeps the loads from being in flight together.
     const int x = x0 + lane;
     const std::uint32_t* wide = v.wide_at(tile.item, tile.line, 0, min(x, v.nx - 1));
-    const std::int64_t wide_step = kTransposed ? v.half_columns(x0) : v.wide.y_stride;
+    const std::int64_t wide_step = v.wide.y_stride;
     kinds.fill(RowKinds(v, tile, column / 16), n);
     const auto load_rows = [&](unsigned* value, int first, auto step) {
       constexpr unsigned kAll = 0xFFFFFFFFu >> (32 - kChunk);
@@ -131,14 +129,11 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       else load_rows(value, first, narrow_step);
     };
     if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(v.changes_along_y(tile) + r); });
-    const Writer writer = [&] {
-      if constexpr (kTransposed) return Writer(v, tile);
-      else return Writer(v, emitter, tile);
-    }();
+    const VolumeWriter<kWriting> writer(v, emitter, tile);
     const auto store = [&](int y, unsigned* values, int count) {
-      if (!kTransposed && count == 0) return;
+      if (count == 0) return;
       if constexpr (kLabels) ends.bound(y / 8, column, values);
-      writer.template write_column<false, Solver::kSmall>(y, x, values, count);
+      writer.template write_column<Solver::kSmall>(y, x, values, count);
     };
     Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }

@@ -3,7 +3,7 @@
 // Work mapping: block = tile, warp = a row of it, lane = column. Cost: three operations per element and row with sites.
 #pragma once
 
-#include "grid/cuda/volume/filled_rows.cuh"
+#include "grid/cuda/volume/rows_with_sites.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -17,7 +17,7 @@ class FewRows {
 
   template <Writing kWriting>
   __device__ void solve(const VolumeWriter<kWriting>& writer) const {
-    __shared__ FilledRows<kFewRows> filled;
+    __shared__ SortedRows filled;
     filled.find(v_.ny, [&](int r) { return kinds_[r] != kEmpty; });
     const int count = filled.count;
     int row[kFewRows];

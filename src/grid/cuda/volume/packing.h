@@ -1,11 +1,10 @@
-// The words of volumes, of masks and of labels, by the kernels that read such rows fastest.
+// The words of volumes, of masks and of labels.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "grid/cuda/mask.cuh"
 #include "grid/cuda/volume/volume.cuh"
@@ -18,14 +17,7 @@ struct PackingLaunch {
   bool is_early;  ///< right behind the kernel that fills tables, and beside it
 };
 
-/// Where the words of a mask belong.
-struct MaskWords {
-  Volume volume;
-  Mask mask;
-};
-
-/// @param sides  one, or both of a signed field, whose sites are the elements of the other one
-void pack_masks(const std::vector<MaskWords>& sides, PackingLaunch launch);
+void pack_mask(const Volume& volume, const Mask& mask, const PackingLaunch& launch);
 
 /// @param last_plane  of labels, dense: that before the input's first; null: there is none
 void pack_labels(const Volume& volume, const Input& input, const std::byte* last_plane, const PackingLaunch& launch);

@@ -7,7 +7,8 @@
 // blocks most threads would have none.
 #pragma once
 
-#include "grid/cuda/volume/few_rows_along_z.cuh"
+#include "grid/cuda/volume/far_rows.cuh"
+#include "grid/cuda/volume/row_steps.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -103,7 +104,7 @@ struct ShortLineKinds {
 template <int kRows, Writing kWriting, bool kListed>
 __global__ void __launch_bounds__(kShortLinesBlock, short_lines_blocks(kRows))
     short_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
-  static_assert(!is_of_labels(kWriting) && kWriting != Writing::transposed && kRows <= 32);
+  static_assert(!is_of_labels(kWriting) && kRows <= 32);
   constexpr bool kSide = kWriting == Writing::one_side;
   if (!kListed) v.clear_counter(0);
   const auto all = static_cast<unsigned>(v.items * v.words * v.nz);

@@ -1,13 +1,10 @@
 // The passes of the engine for volumes, as its host side launches them. There are kernels for every form of results and
-// for spacings, and a compiler takes long over them: they are compiled in parts, plain_3d_*.cu. Here are those for
+// for spacings, and a compiler takes long over them: they are compiled in parts, *.cu. Here are those for
 // distances, for values of any type, and for packing; in volume/nearest/ those for nearest sites; in volume/transposed/
-// for transposed volumes; in volume/spaced/ with spacings in a unit, and in volume/exact/ with any, where labels and
-// nearest sites have parts of their own.
+// for transposed volumes; in volume/any/ with any spacings, where labels and nearest sites have parts of their own.
 #pragma once
 
 #include <cuda_runtime_api.h>
-
-#include <optional>
 
 #include "grid/cuda/limits.cuh"
 #include "grid/cuda/volume/runs.cuh"
@@ -23,36 +20,27 @@ struct VolumePasses {
   Volume volume;
   Emitter<std::int64_t> emitter;
   cudaStream_t stream = nullptr;
-  bool is_long = false;               ///< an axis is longer than the keys of envelopes reach
-  bool writes_sectors = false;        ///< rows of float results begin where sectors of memory do
-  bool turns_words = false;           ///< the pass along y leaves the words of the other side (volume/sides.cuh)
-  std::optional<Limits> limits = {};  ///< of float distances with unequal spacings, where there are any
+  bool is_long = false;         ///< an axis is longer than the keys of envelopes reach
+  bool writes_sectors = false;  ///< rows of float results begin where sectors of memory do
+  bool turns_words = false;     ///< the pass along y leaves the words of the other side (volume/sides.cuh)
 
   /// With equal spacings: the pass along z, and that along y, which writes the results.
   template <bool kLabels>
   void search_along_z() const;
   template <Writing kWriting>
   void search_along_y() const;
-  /// The last pass of a transposed volume, which writes float distances of a mask.
-  void search_along_x() const;
   /// The pass along z with nearest sites, and that along y, or of a transposed volume along x.
   void find_sites_along_z() const;
   void find_sites_along_y() const;
   void find_sites_along_x() const;
 
-  /// Both, each as one kernel, with unequal spacings.
-  template <Writing kWriting>
-  void solve_spaced() const;
-  /// The same with nearest sites; of equal spacings, too, where axes are long, and of labels.
-  /// @param is_keyed  whether squares are below kMostKeyed
-  template <bool kLabels>
-  void find_spaced_sites(bool is_keyed) const;
-  /// The same with any spacings, for floats.
+  /// Both, each as one kernel, with any spacings: float distances.
   template <Runs kRuns>
-  void solve_exact(const ExactWeights& weights) const;
-  /// Nearest sites likewise. @param to  in place of the emitter: of integers where there is a unit, else of double
-  template <class V>
-  void find_exact_sites(const ExactWeights& weights, const Emitter<V>& to) const;
+  void solve_any(const ExactWeights& weights) const;
+  /// Nearest sites, and anything else, likewise.
+  /// @param to  in place of the emitter: of integers where there is a unit, else of double
+  template <Runs kRuns, class V>
+  void find_any_sites(const ExactWeights& weights, const Emitter<V>& to) const;
 
   std::int64_t z_tiles() const { return volume.items * volume.words * volume.ny; }
   std::int64_t y_tiles() const { return volume.items * volume.words * volume.nz; }

@@ -49,13 +49,7 @@ void VolumePasses::search_along_z() const {
     if (n <= kShortLines) return launch_short(short_along_z<kShortLines, false>, z_tiles(), stream, volume);
   }
   const auto search = [&](auto threads) {
-    const auto launch_blocks = [&](auto* kernel, std::int64_t of_last_column) {
-      launch(kernel, z_tiles() + of_last_column, threads, window_memory(n), stream, volume);
-    };
-    if constexpr (!kLabels && threads <= 512)  // transposed volumes have no lines for more
-      if (volume.has_last_column)
-        return launch_blocks(volume::search_along_z<threads, false, true>, last_column_blocks(volume.ny));
-    launch_blocks(volume::search_along_z<threads, kLabels>, 0);
+    launch(volume::search_along_z<threads, kLabels>, z_tiles(), threads, window_memory(n), stream, volume);
   };
   if constexpr (kLabels) with_block<128, 256, 512>(search_block(n, kTinyBlocks), search);
   else if (n > kLongestKeyed) search(std::integral_constant<int, 1024>{});

@@ -10,96 +10,33 @@
 // Work mapping: block = tile. Cost: some two operations per element and row that is tried, five in 32 bits.
 #pragma once
 
-#include "grid/cuda/volume/few_rows_along_z.cuh"
+#include "grid/cuda/volume/far_rows.cuh"
 #include "grid/cuda/volume/row_squares.cuh"
+#include "grid/cuda/volume/rows_with_sites.cuh"
+#include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda::volume {
 
-/// Which rows of a tile have sites. In shared memory.
-class ListedRows {
- public:
-  /// How many there may be: on average less than three in each eight rows that have some.
-  static __device__ int most_of(int rows) { return most_in(row_groups(rows)); }
-
-  /// Lists them. By all threads. @param list  in shared memory, of most_of(rows) and two more
-  /// @param few  so many are few, even if they lie together
-  /// @returns whether there are so few that it is worth while to try them one by one
-  __device__ bool find(const uint2* line, int rows, std::int16_t* list, int few = 0) {
-    const auto t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-    const int words = (rows + 31) / 32;
-    for (int r = t; r < words * 32; r += threads) {
-      const unsigned filled = __ballot_sync(kAllLanes, r < rows && has_sites(__ldg(line + r)));
-      if (lane_id() == 0) filled_[r / 32] = filled;
-    }
-    __syncthreads();
-    if (t < 32) count_before(t, words, few);
-    __syncthreads();
-    if (!are_few_) return false;
-    for (int r = t; r < rows; r += threads)
-      if (filled_[r / 32] >> r % 32 & 1) list[1 + place_of(r)] = static_cast<std::int16_t>(r);
-    if (t == 0) list[0] = -kOutside, list[1 + count_] = kOutside;
-    __syncthreads();
-    return true;
-  }
-
-  __device__ int count() const { return count_; }
-  /// How many lie before a row.
-  __device__ int place_of(int row) const {
-    return before_[row / 32] + __popc(filled_[row / 32] & lanes_before(row % 32));
-  }
-
- private:
-  static constexpr int kOutside = 4 * kLongestAxis;  ///< before the first and behind the last, farther than any
-
-  static __device__ int most_in(int groups) { return groups * 8 / 3; }
-  /// How many of four groups of eight rows have sites.
-  static __device__ int groups_of(unsigned filled) {
-    filled |= filled >> 4;
-    filled |= filled >> 2;
-    return __popc((filled | filled >> 1) & 0x01010101u);
-  }
-  /// By the first warp.
-  __device__ void count_before(int lane, int words, int few) {
-    const unsigned first = 2 * lane < words ? filled_[2 * lane] : 0;
-    const unsigned second = 2 * lane + 1 < words ? filled_[2 * lane + 1] : 0;
-    const int even = __popc(first), both = even + __popc(second),
-              groups = warp_sum(groups_of(first) + groups_of(second));
-    int sum = both;
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const int before = __shfl_up_sync(kAllLanes, sum, step);
-      if (lane >= step) sum += before;
-    }
-    before_[2 * lane] = static_cast<std::int16_t>(sum - both);
-    before_[2 * lane + 1] = static_cast<std::int16_t>(sum - both + even);
-    if (lane == 31) count_ = sum, are_few_ = sum <= max(most_in(groups), few);
-  }
-
-  static_assert(kLongestAxis / 32 <= 2 * 32);
-  unsigned filled_[kLongestAxis / 32];      ///< bits
-  std::int16_t before_[kLongestAxis / 32];  ///< how many lie before each word of them
-  int count_;
-  bool are_few_;
-};
-
-/// After ListedRows::find(), by all threads.
+/// By all threads.
 ///
 /// In dynamic shared memory, where window_memory() has room for them: squares of the rows and of one more before and
 /// behind, and the list of all these.
 class SparseRowsAlongZ {
  public:
-  static __device__ std::int16_t* list_in(uint4* memory, int rows) {
-    return reinterpret_cast<std::int16_t*>(memory + (ListedRows::most_of(rows) + 2) * 4);
+  /// Whether there are so few rows that it is worth while to try them one by one: on average less than three in each
+  /// eight rows that have some, or so few that it does not matter if they lie together.
+  static __device__ bool are_few(const RowBits& filled, int count) {
+    return count <= max(most_in(filled.groups()), kFewRows);
   }
 
   enum class Found { narrow, wide, too_long };
 
   /// Not inlined, for the registers of the search.
-  /// @param memory   with the list of `filled`
+  /// @param filled   of which are_few()
   /// @param of_byte  copy_byte_squares()
   /// @param tries    what the warps have spent; shared, 0
-  static __device__ __noinline__ Found solve(const Volume& v, Volume::Tile tile, const ListedRows& filled,
-                                             uint4* memory, const uint2* of_byte, int* tries) {
+  static __device__ __noinline__ Found solve(const Volume& v, Volume::Tile tile, const RowBits& filled, uint4* memory,
+                                             const uint2* of_byte, int* tries) {
     return SparseRowsAlongZ(v, tile, filled, memory).solve(of_byte, tries);
   }
 
@@ -111,12 +48,15 @@ class SparseRowsAlongZ {
   }
 
  private:
-  __device__ SparseRowsAlongZ(const Volume& v, const Volume::Tile& tile, const ListedRows& filled, uint4* memory)
+  static constexpr int kOutside = 4 * kLongestAxis;  ///< before the first and behind the last, farther than any
+  static __device__ int most_in(int groups) { return groups * 8 / 3; }
+
+  __device__ SparseRowsAlongZ(const Volume& v, const Volume::Tile& tile, const RowBits& filled, uint4* memory)
       : v_(v),
         tile_(tile),
         filled_(filled),
         squares_(memory),
-        list_(list_in(memory, v.nz) + 1),
+        list_(reinterpret_cast<std::int16_t*>(memory + (most_in(row_groups(v.nz)) + 2) * 4) + 1),
         line_(v.word_line(tile)),
         nz_(v.nz),
         ny_(v.ny),
@@ -126,6 +66,9 @@ class SparseRowsAlongZ {
 
   __device__ Found solve(const uint2* of_byte, int* tries) const {
     const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+    filled_.list(nz_, list_);
+    if (t == 0) list_[-1] = -kOutside, list_[filled_.count()] = kOutside;
+    __syncthreads();
     for (int k = t / 4 - 1; k <= filled_.count(); k += threads / 4)
       squares_[(k + 1) * 4 + t % 4] = eight_squares(k, t % 4 * 8, of_byte);
     __syncthreads();
@@ -249,9 +192,9 @@ class SparseRowsAlongZ {
 
   const Volume& v_;
   const Volume::Tile& tile_;
-  const ListedRows& filled_;
-  uint4* const squares_;            ///< four for each of the list
-  const std::int16_t* const list_;  ///< its second, the first row that has sites
+  const RowBits& filled_;
+  uint4* const squares_;      ///< four for each of the list
+  std::int16_t* const list_;  ///< its second, the first row that has sites
   const uint2* const line_;
   const int nz_, ny_, columns_;
   std::uint32_t* const narrow_;  ///< of this lane's columns, in the first row

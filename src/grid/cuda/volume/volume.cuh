@@ -7,7 +7,7 @@
 // then clamped. Both sides of a signed field may keep squares there, one after the other: an element is a site to one
 // side, where its square is 0, and has the result of the other.
 //
-// In a transposed volume (volume/transposed/along_x.cuh) y and x have changed places: words hold neighbours along the
+// In a transposed volume (volume/transposed/engine.cu) y and x have changed places: words hold neighbours along the
 // array's middle axis, `nx` is its extent, or that of a range of it, and what is called the pass along y goes along the
 // array's rows.
 #pragma once
@@ -30,10 +30,9 @@ inline constexpr unsigned kNone16 = 0x8000u;  ///< no site, in 16 bits; steps up
 inline constexpr unsigned kNone16x2 = kNone16 * 0x10001u;
 inline constexpr unsigned kCap16 = 181;  ///< distances along x are capped: 181² < kNone16
 inline constexpr unsigned kNone32 = 0x3FFFFFFFu;
-inline constexpr unsigned kNoneSpaced = 0x7FFFFFFFu;  ///< the same with unequal spacings
-inline constexpr unsigned kNoneInWord = 0x7000u;      ///< carries and distances along x from here on: no site
+inline constexpr unsigned kNoneInWord = 0x7000u;  ///< carries and distances along x from here on: no site
 
-/// With spacings without a unit, whose steps take 32 bits, narrow lines are all that have some.
+/// With any spacings, where steps take 32 bits, narrow lines are all that have some.
 enum TileKind : std::uint8_t {
   kNarrow,
   kWide,
@@ -58,17 +57,19 @@ inline constexpr int kLeadsOfRow = 16;   ///< of half a word, with nearest sites
 /// Words of a line along z: whole sectors of memory.
 inline __host__ __device__ int padded_depth(int nz) { return (nz + 3) / 4 * 4; }
 
-struct StepTables;  // volume/exact/steps.cuh
+struct StepTables;  // volume/any/steps.cuh
 
-struct Volume {
+struct VolumeShape {
   std::int32_t nz = 1, ny = 1, nx = 1;
   std::int32_t first_x = 0;  ///< of the input, where a part of its words is worked on as if it were all
   std::int32_t words = 1;    ///< of a row
   std::int32_t depth = 0;    ///< padded_depth(nz)
   std::int64_t items = 1;
   std::int64_t first_item = 0;
-  std::int64_t wide_first_item = 0;  ///< the same for `wide`
+};
 
+/// What packing leaves.
+struct VolumeWords {
   uint2* word = nullptr;  ///< [items][words][ny][depth]: bits; steps from element 0 to the left, from 31 to the right
   uint2* other_word = nullptr;  ///< the same of a signed field's other side, where both are solved at once
   // Labels (volume/labels.cuh). The bits of `word` are ends of runs then: sites lie one element beyond, and so carries
@@ -76,36 +77,41 @@ struct Volume {
   uint2* along_z = nullptr;          ///< as `word`: bits of changes along z, and of label 0
   std::uint32_t* along_y = nullptr;  ///< [items][words][depth][ny]: changes along y
   bool pins = false;                 ///< label 0 has distance 0; else it is one among others, for a sign
-  bool keeps_changes = false;        ///< the bits are changes along x instead (volume/spaced/label_sites.cuh)
+  bool keeps_changes = false;        ///< the bits are changes along x instead (volume/any/sites.cuh)
   std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
+};
 
-  // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads. With spacings in a
-  // unit, of words that have all columns (volume/spaced/squares_aside.cuh).
+/// What lies between the passes.
+struct BetweenPasses {
+  // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
   std::uint32_t* narrow = nullptr;  ///< [items][nz][words][ny][16], of the last word [ny][last_pairs]; see lead_row()
   std::int64_t pairs_of_plane = 0;  ///< with what fills up sectors of memory
   std::int32_t last_pairs = 0;
-  /// TileKind, [items][words][ny]; of halves, [items][words][2][ny], with nearest sites and equal spacings and with
-  /// spacings in a unit (kinds_of_half()), and with others after the pass along y, [items][words][2][nz].
+  /// TileKind, [items][words][ny]; of halves, [items][words][2][ny], with nearest sites (kinds_of_half()), and with any
+  /// spacings, after the pass along y, [items][words][2][nz].
   std::uint8_t* kind = nullptr;
-  /// Beyond, [items][words][2][nz / 8][ny], of wide tiles, or narrow ones of squares aside: of these 8 rows of half the
-  /// columns.
+  /// Beyond, [items][words][2][nz / 8][ny], of wide tiles: of these 8 rows of half the columns.
   std::uint8_t* beyond = nullptr;
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
   std::uint32_t* y_list = nullptr;
   /// Of both lists. A pass finds that of its list cleared: by packing, or by a kernel of the other pass.
   std::uint32_t* counters = nullptr;
-  /// After the pass along z, squares, of wide tiles; with spacings without a unit after that along y, Steps.
+  /// After the pass along z, squares, of wide tiles; with any spacings after that along y, Steps.
   Placed<std::uint32_t> wide;
   std::int32_t wide_x_stride = 1;     ///< between neighbours in its rows: 2 where they lie in results of 64 bits
-  StepTables* step_tables = nullptr;  ///< of the latter
-  Placed<float> distance;             ///< where results are floats
-  bool is_aligned = false;            ///< all rows of results, to 8 bytes
-  bool is_transposed = false;
-  std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
-  Side side;
-  bool wide_has_results = false;  ///< of the other side of a signed field, where elements are sites to this one
-  bool has_last_column = false;   ///< one more, in a word of its own (volume/last_column.cuh), of one item
+  std::int64_t wide_first_item = 0;   ///< as first_item
+  bool wide_has_results = false;      ///< of the other side of a signed field, where elements are sites to this one
+  StepTables* step_tables = nullptr;  ///< with any spacings
+};
 
+/// Where results are floats.
+struct VolumeResults {
+  Placed<float> distance;
+  bool is_aligned = false;  ///< all rows, to 8 bytes
+  Side side;
+};
+
+struct Volume : VolumeShape, VolumeWords, BetweenPasses, VolumeResults {
   /// Leaves out what is not in a range of columns, which begins at a word.
   void take_columns(std::int64_t begin, std::int64_t end) {
     first_x = static_cast<std::int32_t>(begin);
@@ -117,8 +123,7 @@ struct Volume {
     if (along_z) along_z += before, along_y += before;
   }
 
-  /// @param pairs  that `narrow` has of the last word: those that are there, or none; half of them or all, with nearest
-  ///               sites; or all, for passes that read several of any word at once
+  /// @param pairs  that `narrow` has of the last word: those that are there, or, with nearest sites, half of them or all
   void take_narrow(Scratch& s, std::int32_t pairs) {
     last_pairs = pairs;
     const std::int64_t all = ny * ((words - 1) * std::int64_t{kPairsOfWord} + pairs);
@@ -165,16 +170,10 @@ struct Volume {
   __device__ const std::uint32_t* changes_along_y(const Tile& t) const {
     return along_y + ((t.item * words + t.word) * depth + t.line) * ny;
   }
-  /// Where `wide` keeps an element. Of a transposed volume half a tile of the last pass keeps its squares, one line
-  /// along x behind the other, in those rows of the output that are its results', so that nothing else is written over
-  /// them.
+  /// Where `wide` keeps an element.
   __device__ std::uint32_t* wide_at(std::int64_t item, std::int32_t z, std::int32_t y, std::int32_t x) const {
-    std::uint32_t* plane = wide.row(wide_first_item + item, z, 0);
-    return is_transposed ? plane + x / 16 * 16 * ny + y * half_columns(x) + x % 16
-                         : plane + y * wide.y_stride + x * wide_x_stride;
+    return wide.row(wide_first_item + item, z, y) + x * wide_x_stride;
   }
-  /// How many columns there are of the half tile that column x is of.
-  __device__ std::int32_t half_columns(std::int32_t x) const { return min(16, nx - x / 16 * 16); }
   /// Pairs of neighbours in a word's rows of `narrow`.
   __device__ std::int32_t pairs_of(std::int32_t w) const { return w + 1 < words ? kPairsOfWord : last_pairs; }
   /// Row (z, y) of `narrow`.

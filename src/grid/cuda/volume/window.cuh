@@ -6,9 +6,8 @@
 // of eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet
 // different banks. Phase 2, half warp = 8 rows, lane = two lines: the rows around slide through registers, one step
 // outwards at a time on both sides, until all values of the warp are at most the square of the next step. A tile whose
-// search would be long is left to ranges of rows (volume/ranges.cuh) or, by a list, to the envelope
-// (volume/envelope.cuh), which has kernels of its own because it needs three times the registers. What both need of
-// halves of tiles stands here, too.
+// search would be long is left, by a list, to the envelope (volume/envelope.cuh), which has kernels of its own because
+// it needs three times the registers. What both need of halves of tiles stands here, too.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: one operation per element and step.

@@ -1,7 +1,11 @@
 // The words and carries of all rows along x (see volume/volume.cuh).
 //
-// Work mapping: block = one y, 32 z; warp = 4 rows, lane = word once they are packed, or one word of each segment of
-// 1024 columns. The block turns 32 × 32 words in shared memory, so that the pass along z reads its lines coalesced.
+// Work mapping: block = one y, 32 z; warp = 4 rows. Rows of up to 1024 bytes that are zero or not, at any address: a load
+// takes kTogether rows at once, so that few lanes are idle: lane = sixteen bytes at a multiple of sixteen, or twice as
+// many. What a row has behind those of its lanes is loaded for the four rows at once, by eight lanes each. Bits are
+// gathered to words, those of a load's rows together, and these shifted to where the row begins. Of anything else, lane =
+// element of one word after the other. The block turns its words in shared memory, so that the pass along z reads its
+// lines coalesced.
 // Cost: every element is read once, 1/4 byte is written.
 #pragma once
 
@@ -12,118 +16,34 @@
 
 namespace fathom::grid::cuda::volume {
 
-/// A row of bytes at any address, in blocks of sixteen at multiples of sixteen. Blocks reach over the row's ends; those
-/// that reach over the array's are read byte by byte.
-template <bool kAligned>
-class ByteRow {
- public:
-  __device__ ByteRow(const Mask& mask, const std::byte* data, int nx)
-      : shift(kAligned ? 0 : static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % 16)),
-        mask_(mask),
-        first_(data - shift),
-        nx_(nx),
-        inside_(kAligned || mask.array.holds(first_, data + nx + 15)) {}
-
-  /// 0 behind the row.
-  __device__ uint4 load(int j) const {
-    if (16 * j - shift >= nx_) return {};
-    const std::byte* at = first_ + 16 * j;
-    return inside_ ? __ldcs(reinterpret_cast<const uint4*>(at)) : sixteen_within(at, mask_.array);
-  }
-  /// Sites among a word's 32 elements, of which those behind the row are none.
-  /// @param nonzero  which of them are not 0; behind the row, whatever
-  __device__ unsigned sites(unsigned nonzero, int first) const {
-    const unsigned sites = mask_.is_zero_site() ? ~nonzero : nonzero;
-    return sites & first_bits(nx_ - first);
-  }
-
-  const int shift;  ///< bytes from the first block's start to the row's
-
- private:
-  const Mask& mask_;
-  const std::byte* first_;
-  const int nx_;
-  const bool inside_;  ///< whether the blocks are, of the array
-};
-
 inline constexpr int kSegment = 1024;  ///< columns of a row that have a lane for each word
-/// Blocks of a lane that hold a row.
-inline int row_blocks(int nx) { return nx <= kSegment / 2 ? 1 : nx <= kSegment ? 2 : 4; }
 
-/// The words of a lane, one of each segment of a row of up to kBlocks · 512 bytes that are zero or not. All that is
-/// read is asked for before any of it is looked at, here and in the rows beside.
-template <Reading kReading, int kBlocks>
-class RowWords {
- public:
-  static constexpr int kWords = (kBlocks + 1) / 2;
+/// What a block packs: 32 rows, one behind the other along z.
+struct Slab {
+  std::int64_t item;
+  std::int32_t y, z0;
 
-  /// @param offset  elements from the data to the row's first
-  /// @param nx      0: there is no row
-  __device__ RowWords(const Mask& mask, std::int64_t offset, int nx) : row_(mask, mask.input.data + offset, nx) {
-#pragma unroll
-    for (int k = 0; k < kBlocks; ++k) loaded_[k] = row_.load(k * 32 + lane_id());
-    if (!kAligned && lane_id() == kRestLane) rest_ = row_.load(kBlocks * 32);
+  __device__ explicit Slab(const Volume& volume)
+      : item(blockIdx.x / static_cast<unsigned>(volume.ny)),
+        y(static_cast<std::int32_t>(blockIdx.x % static_cast<unsigned>(volume.ny))),
+        z0(static_cast<std::int32_t>(blockIdx.y) * 32) {}
+  static dim3 blocks(const Volume& volume, std::int64_t items) {
+    return {static_cast<unsigned>(items * volume.ny), static_cast<unsigned>((volume.nz + 31) / 32)};
   }
 
-  __device__ void get(unsigned (&word)[kWords]) const {
-#pragma unroll
-    for (int s = 0; s < kWords; ++s) word[s] = 0;
-#pragma unroll
-    for (int k = 0; k < kBlocks; ++k) {
-      const unsigned block = nonzero_bytes(loaded_[k]);
-      const unsigned low = __shfl_sync(kAllLanes, block, 2 * lane_id() % 32);
-      const unsigned high = __shfl_sync(kAllLanes, block, (2 * lane_id() + 1) % 32);
-      if (lane_id() / 16 == k % 2) word[k / 2] = low | high << 16;
-    }
-    if constexpr (!kAligned) shift_down(word);
-#pragma unroll
-    for (int s = 0; s < kWords; ++s) word[s] = row_.sites(word[s], s * kSegment + lane_id() * 32);
+  /// Of the input, elements to the slab's first row.
+  __device__ std::int64_t offset(const Volume& volume, const Input& input) const {
+    return input.items.offset(volume.first_item + item) + y * input.stride[1] + z0 * input.stride[0];
   }
-
- private:
-  static constexpr bool kAligned = kReading == Reading::aligned_bytes;
-  static constexpr int kRestLane = 31;  ///< which has the block behind the last
-
-  /// Bit 0 of the first word becomes the row's first element.
-  __device__ void shift_down(unsigned (&word)[kWords]) const {
-    const unsigned rest = nonzero_bytes(rest_);
-#pragma unroll
-    for (int s = 0; s < kWords; ++s) {
-      unsigned next = __shfl_down_sync(kAllLanes, word[s], 1);
-      const unsigned behind = s + 1 < kWords ? __shfl_sync(kAllLanes, word[(s + 1) % kWords], 0) : rest;
-      if (lane_id() == 31) next = behind;
-      word[s] = __funnelshift_r(word[s], next, static_cast<unsigned>(row_.shift));
-    }
+  /// Words of all rows. By all threads of the block, after a barrier.
+  /// @param turned  [row][word], from word `first` on
+  template <int kWords>
+  __device__ void write(const Volume& volume, uint2* to, const uint2 (&turned)[32][kWords], int first = 0) const {
+    if (z0 + lane_id() >= padded_depth(volume.nz)) return;
+    const int words = min(volume.words - first, 32);
+    for (int w = static_cast<int>(threadIdx.x) / 32; w < words; w += kVolumePackBlock / 32)
+      to[((item * volume.words + first + w) * volume.ny + y) * volume.depth + z0 + lane_id()] = turned[lane_id()][w];
   }
-
-  const ByteRow<kAligned> row_;
-  uint4 loaded_[kBlocks], rest_ = {};
-};
-
-/// The same of elements of any kind.
-template <int kBlocks>
-class RowWords<Reading::elements, kBlocks> {
- public:
-  static constexpr int kWords = (kBlocks + 1) / 2;
-
-  __device__ RowWords(const Mask& mask, std::int64_t offset, int nx) : mask_(mask), offset_(offset), nx_(nx) {}
-
-  __device__ void get(unsigned (&word)[kWords]) const {
-#pragma unroll
-    for (int s = 0; s < kWords; ++s) {
-      word[s] = 0;
-      for (int w = 0; w < 32 && s * kSegment + w * 32 < nx_; ++w) {
-        const int x = s * kSegment + w * 32 + lane_id();
-        const unsigned bits = __ballot_sync(kAllLanes, x < nx_ && mask_.is_site(offset_ + x));
-        if (lane_id() == w) word[s] = bits;
-      }
-    }
-  }
-
- private:
-  const Mask& mask_;
-  const std::int64_t offset_;
-  const int nx_;
 };
 
 /// The word with the steps from its ends to the nearest sites of the row outside, which lie `beyond` elements behind
@@ -173,59 +93,130 @@ __device__ void with_carries(const unsigned (&word)[kSegments], uint2 (&carried)
   }
 }
 
-/// Blocks of packing per multiprocessor: where bytes are read, what is on its way takes registers.
-constexpr int packing_blocks(Reading reading, int blocks) {
-  const int of_bytes = blocks > 2 ? kVolumeBytesBlocks / 2 : kVolumeBytesBlocks;
-  return resident_blocks(kVolumePackBlock, reading == Reading::elements ? kVolumePackBlocks : of_bytes);
+/// Bytes of a row that lanes and the rest hold together, wherever it begins.
+constexpr int bytes_of_row(int together, int blocks) { return (32 / together * blocks + 8) * 16 - 15; }
+
+/// A warp's four rows.
+/// @tparam kTogether  rows that a load takes
+/// @tparam kBlocks    sixteens of a lane; of rows that are loaded one by one 2, or else 1
+template <int kTogether, int kBlocks>
+class ByteRows {
+ public:
+  static constexpr int kLanes = 32 / kTogether;  ///< of a row: they have its sixteens, and then its words
+  static constexpr int kLoads = 4 / kTogether;
+
+  /// @param first  element of the first row
+  /// @param rows   how many there are, from four on all
+  __device__ ByteRows(const Mask& mask, const std::byte* first, std::int64_t stride, int rows, int nx)
+      : shift_(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(first))), step_(static_cast<unsigned>(stride)) {
+    const std::byte* row = first + lane_id() / 8 * stride;
+    const bool reaches_out = lane_id() / 8 < rows && !mask.array.holds(row - 15, row + nx + 15);
+    if (!__any_sync(kAllLanes, reaches_out)) {  // all sixteens are of the array
+      load_all(first, stride, rows, nx, [](const std::byte* at) { return __ldcs(reinterpret_cast<const uint4*>(at)); });
+    } else {
+      load_all(first, stride, rows, nx, [&](const std::byte* at) { return sixteen_within(at, mask.array); });
+    }
+    rest_bits_ = nonzero_bytes(rest_);
+    rest_bits_ |= __shfl_down_sync(kAllLanes, rest_bits_, 1) << 16;
+  }
+
+  /// Which of the four rows this lane has a word of, from a load, and which word.
+  static __device__ int row(int load) { return load * kTogether + lane_id() / kLanes; }
+  static __device__ int word() { return lane_id() % kLanes; }
+  /// The lanes with the words of the same row.
+  static __device__ unsigned of_row() { return first_bits(kLanes) << (lane_id() / kLanes * kLanes); }
+
+  /// This lane's word of row(load): which elements are not 0. Behind the row, whatever.
+  __device__ unsigned nonzero(int load) const {
+    unsigned sixteens = nonzero_bytes(loaded_[load][0]);
+    if constexpr (kBlocks == 2) sixteens |= nonzero_bytes(loaded_[load][1]) << 16;
+    const int own = lane_id() / kLanes * kLanes, even = 2 * word() % kLanes;
+    const unsigned low = __shfl_sync(kAllLanes, sixteens, own + even);
+    const unsigned high = __shfl_sync(kAllLanes, sixteens, own + even + 1);
+    const unsigned rest = __shfl_sync(kAllLanes, rest_bits_, row(load) * 8 + (kBlocks == 1 ? even % 8 : 0));
+    const unsigned bits = word() < kLanes / 2 ? __byte_perm(low, high, 0x5410)
+                          : kBlocks == 2      ? __byte_perm(low, high, 0x7632)
+                                              : rest;
+    unsigned next = __shfl_down_sync(kAllLanes, bits, 1);
+    if (kBlocks == 2 && lane_id() == 31) next = rest;
+    return __funnelshift_r(bits, next, shift(row(load)));
+  }
+
+ private:
+  /// Bytes from a multiple of sixteen to a row's first element.
+  __device__ unsigned shift(int r) const { return (shift_ + static_cast<unsigned>(r) * step_) % 16; }
+
+  template <class Load>
+  __device__ void load_all(const std::byte* first, std::int64_t stride, int rows, int nx, Load&& load_sixteen) {
+    const auto sixteen = [&](int r, int block) {
+      const int from = 16 * block - static_cast<int>(shift(r));  // elements behind the row's first
+      return r < rows && from < nx ? load_sixteen(first + r * stride + from) : uint4{};
+    };
+#pragma unroll
+    for (int load = 0; load < kLoads; ++load)
+#pragma unroll
+      for (int k = 0; k < kBlocks; ++k) loaded_[load][k] = sixteen(row(load), k * 32 + word());
+    rest_ = sixteen(lane_id() / 8, kBlocks * kLanes + lane_id() % 8);
+  }
+
+  const unsigned shift_, step_;
+  uint4 loaded_[kLoads][kBlocks], rest_;
+  unsigned rest_bits_;
+};
+
+/// For rows of bytes that are zero or not, of up to bytes_of_row().
+template <int kTogether, int kBlocks>
+__global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackBlock, kBlocks == 1 ? 6 : 4))
+    pack_bytes(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
+  using Rows = ByteRows<kTogether, kBlocks>;
+  __shared__ uint2 turned[32][Rows::kLanes + 1];
+  fathom::cuda::let_next_begin();  // of those with any spacings
+  volume.clear_counter(0);
+  const Slab slab(volume);
+  const int first = static_cast<int>(threadIdx.x) / 32 * 4, z = slab.z0 + first;
+  const std::int64_t stride = mask.input.stride[0];
+  const Rows rows(mask, mask.input.data + slab.offset(volume, mask.input) + first * stride, stride, volume.nz - z,
+                  volume.nx);
+  const unsigned flip = mask.is_zero_site() ? 0xFFFFFFFFu : 0, columns = first_bits(volume.nx - Rows::word() * 32);
+#pragma unroll
+  for (int load = 0; load < Rows::kLoads; ++load) {
+    const int row = Rows::row(load);
+    const unsigned there = z + row < volume.nz ? columns : 0;
+    turned[first + row][Rows::word()] = with_carries((rows.nonzero(load) ^ flip) & there, 0, Rows::of_row());
+  }
+  __syncthreads();
+  slab.write(volume, volume.word, turned);
+  fathom::cuda::wait_for_last();  // tables of near sites may be filled meanwhile
 }
 
-template <Reading kReading, int kBlocks>
-__global__ void __launch_bounds__(kVolumePackBlock, packing_blocks(kReading, kBlocks))
-    pack_volume(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
-  using Row = RowWords<kReading, kBlocks>;
-  __shared__ uint2 turned[32][33];
-  fathom::cuda::let_next_begin();  // of those with unequal spacings
+/// For rows of elements of any kind. @tparam kSegments  of a row: a lane has a word of each
+template <int kSegments>
+__global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackBlock, kVolumePackBlocks))
+    pack_elements(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
+  __shared__ uint2 turned[kSegments][32][33];
+  fathom::cuda::let_next_begin();  // of those with any spacings
   volume.clear_counter(0);
-  const auto slabs = static_cast<unsigned>((volume.nz + 31) / 32), lines = static_cast<unsigned>(mask.input.extent[1]);
-  const int lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32;
-  const int z0 = static_cast<int>(blockIdx.x % slabs) * 32;
-  const unsigned rest = blockIdx.x / slabs;
-  const std::int64_t item = rest / lines;
-  const auto y = static_cast<int>(rest % lines);
-  const std::int64_t line = mask.input.items.offset(volume.first_item + item) + y * mask.input.stride[1];
-  const auto row_of = [&](int r) {
-    const int z = z0 + warp * 4 + r;
-    return z < volume.nz ? Row(mask, line + z * mask.input.stride[0], volume.nx) : Row(mask, line, 0);
-  };
-  uint2 carried[4][Row::kWords];
-  const auto finish = [&](int r, const Row& row) {
-    unsigned word[Row::kWords];
-    row.get(word);
-    with_carries(word, carried[r]);
-    if constexpr (Row::kWords == 1) turned[warp * 4 + r][lane] = carried[r][0];
-  };
-  constexpr bool kFour = kBlocks <= 2;
-  if constexpr (kFour) {  // rows that are on their way together
-    const Row a = row_of(0), b = row_of(1), c = row_of(2), d = row_of(3);
-    finish(0, a), finish(1, b), finish(2, c), finish(3, d);
-  } else {
+  const Slab slab(volume);
+  const int first = static_cast<int>(threadIdx.x) / 32 * 4, rows = volume.nz - slab.z0;
+  const std::int64_t offset = slab.offset(volume, mask.input);
+  for (int row = first; row < first + 4; ++row) {
+    const std::int64_t of_row = offset + row * mask.input.stride[0];
+    unsigned word[kSegments] = {};
 #pragma unroll
-    for (int r = 0; r < 4; r += 2) {
-      const Row a = row_of(r), b = row_of(r + 1);
-      finish(r, a), finish(r + 1, b);
-    }
+    for (int s = 0; s < kSegments; ++s)
+      for (int w = 0; w < 32 && s * kSegment + w * 32 < volume.nx; ++w) {
+        const int x = s * kSegment + w * 32 + lane_id();
+        const unsigned bits = __ballot_sync(kAllLanes, row < rows && x < volume.nx && mask.is_site(of_row + x));
+        if (lane_id() == w) word[s] = bits;
+      }
+    uint2 carried[kSegments];
+    with_carries(word, carried);
+#pragma unroll
+    for (int s = 0; s < kSegments; ++s) turned[s][row][lane_id()] = carried[s];
   }
+  __syncthreads();
 #pragma unroll
-  for (int s = 0; s < Row::kWords; ++s) {
-    if (s > 0) __syncthreads();
-    if constexpr (Row::kWords > 1)
-#pragma unroll
-      for (int r = 0; r < 4; ++r) turned[warp * 4 + r][lane] = carried[r][s];
-    __syncthreads();
-    const int words = z0 + lane < padded_depth(volume.nz) ? min(volume.words - s * 32, 32) : 0;
-    for (int w = warp; w < words; w += kVolumePackBlock / 32)
-      volume.word[((item * volume.words + s * 32 + w) * volume.ny + y) * volume.depth + z0 + lane] = turned[lane][w];
-  }
+  for (int s = 0; s < kSegments; ++s) slab.write(volume, volume.word, turned[s], s * 32);
   fathom::cuda::wait_for_last();  // tables of near sites may be filled meanwhile
 }
 

@@ -10,11 +10,6 @@
 
 namespace fathom::grid::cuda::volume {
 
-/// What is left to do with a float distance, of an element of row y: nothing.
-struct AsItIs {
-  __device__ float operator()(float distance, int) const { return distance; }
-};
-
 /// Float distances of two neighbours of a row, or whatever else is asked for.
 template <Writing kWriting>
 struct VolumeWriter {
@@ -52,22 +47,19 @@ struct VolumeWriter {
 
   /// Up to eight results along y.
   /// @tparam kSmall  squares are below 2²³, where there is a site
-  /// @param finish   with unequal spacings, of float distances
-  template <bool kSpaced = false, bool kSmall = false, class Finish = AsItIs>
-  __device__ void write_column(int y, int x, const unsigned* squares, int count, const Finish& finish = {}) const {
-    constexpr unsigned kNone = kSpaced ? kNoneSpaced : kNone32;
+  template <bool kSmall = false>
+  __device__ void write_column(int y, int x, const unsigned* squares, int count) const {
     if (x >= v.nx) return;
     if constexpr (is_general(kWriting)) {
       auto results = results_of(y, x, count);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) results.squares[j][0] = squares[j] >= kNone ? kNoSquare : squares[j];
+      for (int j = 0; j < 8; ++j) results.squares[j][0] = squares[j] >= kNone32 ? kNoSquare : squares[j];
       write_results(emitter, results);
     } else {
       float* to = row_of(y) + x - tile.word * 32;
-      if (kWriting == Writing::unaligned && !kSpaced && count == 8 && squares[0] < kNone)
-        return write_eight<kSmall>(to, squares);
-      if constexpr (kWriting == Writing::labels && !kSpaced)
-        if (count == 8 && greatest_of_eight(squares) < kNone) return write_eight<kSmall>(to, squares);
+      if (kWriting == Writing::unaligned && count == 8 && squares[0] < kNone32) return write_eight<kSmall>(to, squares);
+      if constexpr (kWriting == Writing::labels)
+        if (count == 8 && greatest_of_eight(squares) < kNone32) return write_eight<kSmall>(to, squares);
       if constexpr (kWriting == Writing::signed_labels) return write_signed_column(to, y, x, squares, count);
       if constexpr (kWriting == Writing::one_side)
         if (count == 8 && greatest_of_eight(squares) < Side::kLeastFar) return write_eight_of_side(to, squares);
@@ -75,12 +67,9 @@ struct VolumeWriter {
       for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
         if (j >= count) break;
         if constexpr (kWriting == Writing::one_side) {
-          if (squares[j] > 0) *to = squares[j] >= kNone ? v.side.none() : v.side.far(squares[j]);
-        } else if constexpr (kSpaced) {
-          const float distance = squares[j] >= kNone ? v.side.none() : root_of(squares[j]) * v.side.scale;
-          *to = finish(kWriting == Writing::both_sides && !is_site(y + j, x) ? -distance : distance, y + j);
+          if (squares[j] > 0) *to = squares[j] >= kNone32 ? v.side.none() : v.side.far(squares[j]);
         } else {
-          *to = squares[j] >= kNone ? v.side.none() : small_root(static_cast<float>(squares[j]));
+          *to = squares[j] >= kNone32 ? v.side.none() : small_root(static_cast<float>(squares[j]));
         }
       }
     }
@@ -143,12 +132,6 @@ struct VolumeWriter {
     return ~__ldg(&v.changes_along_z({tile.item, tile.word, y})[tile.line].y);
   }
   __device__ bool is_inside(int y, int x) const { return inside_of_row(y) >> (x - tile.word * 32) & 1; }
-
-  /// Of a signed field: whether an element is on the outer side, as the sites of the inner one are.
-  __device__ bool is_site(int y, int x) const {
-    const uint2* line = v.word_line({tile.item, tile.word, y});
-    return __ldg(&line[tile.line].x) >> (x - tile.word * 32) & 1;
-  }
 
   /// The roots of two squares.
   static __device__ float2 roots_of(unsigned squares) {

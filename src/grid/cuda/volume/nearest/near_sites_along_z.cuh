@@ -3,7 +3,7 @@
 //
 // Of a site 16 bits hold the square and the steps along z; on which side it lies along x, and how far, is looked up
 // behind the search, where the site's row tells. Up to 24 steps fit. Rows for which that is too few are searched again,
-// in 32 bits, but those of the shortest lines.
+// in 32 bits.
 //
 // Work mapping: block = half a tile, a quarter of a warp = eight rows, lane = two columns; in 32 bits half a warp =
 // eight rows, lane = column. Cost: half the operations of a search in 32 bits.
@@ -274,7 +274,7 @@ class NearSitesAlongZ {
     }
     __syncthreads();
   }
-  /// Thereafter. @param work  what the warps have spent; shared, 0. Null: nothing is searched again, in 32 bits
+  /// Thereafter. @param work  what the warps have spent; shared, 0
   /// @returns whether all rows of the warp are settled
   __device__ bool search(const LeadWriter& writer, int* work) const {
     for (int q0 = warp_number() * 4; q0 < pairs_.groups; q0 += kThreads / 8)
@@ -293,7 +293,6 @@ class NearSitesAlongZ {
         const unsigned best = window.best[j];
         return lead(best & 0xFFFFu, q * 8 + j, 2 * lane) | lead(best >> 16, q * 8 + j, 2 * lane + 1) << 16;
       });
-    if (!work) return open == 0;
     for (int half = 0; half < 2; ++half)
       if ((open >> 16 * half & 0xFFFFu) != 0 && !search_sites(leads_, q0 + 2 * half, n_, writer, work)) return false;
     return true;

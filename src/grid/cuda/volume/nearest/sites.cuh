@@ -207,10 +207,10 @@ class SitesOfRows {
 /// @tparam kTogether  rows of a thread that are asked for before any is looked at
 /// @tparam Sites      as SitesOfRows::sites() has it
 /// @param all_kept    whether all rows keep leads
-/// @param near        is told of each row whether some word of it is less than `end`: near.add(row, whether)
+/// @param near        is told of each row whether a site of it is less than 64 away: near.add(row, whether)
 template <int kThreads, int kTogether, class Sites, class Word, class Near>
 __device__ void load_rows_of_sites(const WindowRows<Word>& rows, const Volume& v, const HalfTile& half,
-                                   const SitesOfRows& sites, bool all_kept, unsigned end, Near& near) {
+                                   const SitesOfRows& sites, bool all_kept, Near& near) {
   const int t = static_cast<int>(threadIdx.x), n = v.ny, first = t % 2 * 8;
   const int inside = v.nx - half.tile.word * 32 - half.first - first;
   constexpr int kStep = kThreads / 2;
@@ -224,7 +224,7 @@ __device__ void load_rows_of_sites(const WindowRows<Word>& rows, const Volume& v
       if (r >= n) break;
       unsigned site[8];
       sites.sites<Sites>(EightLeads(leads[k]), r, half.first + first, site);
-      near.add(r, least_inside(site, inside) < end);
+      near.add(r, least_inside(site, inside) < 64 * 64 * WindowSites::kSquare);
       rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
       rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
     }
@@ -276,11 +276,16 @@ class SiteWriter {
   struct Result {
     std::uint32_t square;  ///< UINT32_MAX: there is no site
     std::int32_t site;     ///< −1 then
+
+    __device__ float distance() const {
+      return square == UINT32_MAX ? __int_as_float(0x7F800000) : small_root(small_float(square));
+    }
   };
   /// The same where there is none, which is not asked for each element then.
   struct NoSite {
     static constexpr std::int32_t site = -1;
     __device__ operator Result() const { return {UINT32_MAX, site}; }
+    static __device__ float distance() { return __int_as_float(0x7F800000); }
   };
   /// Up to eight rows, from what a search says of them.
   __device__ void write_near(int y, int count, const unsigned* sites) const {
@@ -321,7 +326,7 @@ class SiteWriter {
     for (int j = 0; j < 8; ++j, emitter_.plain.advance(row)) {
       if (j >= count) break;
       const auto r = result(j);
-      emitter_.plain.write(row, x_, distance_of(r), r.site);
+      emitter_.plain.write(row, x_, r.distance(), r.site);
     }
   }
 
@@ -346,7 +351,7 @@ class SiteWriter {
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const auto r = result(j);
-      distances[j] = distance_of(r);
+      distances[j] = r.distance();
       sites[j] = r.site;
     }
 #pragma unroll
@@ -368,8 +373,6 @@ class SiteWriter {
   __device__ std::int64_t step_of_sites() const {
     return emitter_.plain.nearest.y_stride / static_cast<std::int64_t>(sizeof(std::int32_t));
   }
-  static __device__ float distance_of(const Result& result) { return small_root(small_float(result.square)); }
-  static __device__ float distance_of(NoSite) { return __int_as_float(0x7F800000); }
   __device__ __noinline__ void emit(int y, int count, const Result* results, unsigned inside) const {
     for (int j = 0; j < min(count, 8); ++j) {
       const std::int64_t in_volume[] = {z_, y + j, first_x_ + x_}, *at = in_volume + 3 - emitter_.input.rank;

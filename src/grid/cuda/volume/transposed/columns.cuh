@@ -1,4 +1,4 @@
-// The words and carries of transposed volumes (volume/transposed/along_x.cuh): of 32 neighbours along y, in rows at any
+// The words and carries of transposed volumes (volume/transposed/engine.cu): of 32 neighbours along y, in rows at any
 // address.
 //
 // Work mapping: block = up to 124 columns of four planes, all rows. Phase 1: warp = the words of these columns in 32

@@ -1,0 +1,261 @@
+// What lies between the passes of volumes with any spacings: how many steps it is to the site that is nearest in the
+// same plane, in a word. Its square in double, as the CPU has it, follows from these; where sites are near, no square
+// in double is asked for at all.
+//
+// There, passes search in keys: squares in fixed point, and behind them steps. What a step adds along each axis is a
+// number of a table, so that keys of steps along several axes add up, and the least key is of the nearest site – but
+// for sites whose squares are about as large. Which these are follows from the spacings alone: tables say of all near
+// sites where another one with no lesser key may be nearer. There, and where sites are far, squares in double decide.
+//
+// In doubt is a distance, not a square: two squares that are equal as real numbers may differ in double's last bit, yet
+// hardly ever in float's. In a plane that is asked for all distances from it that there are.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "grid/cuda/extremes.cuh"
+#include "grid/cuda/limits.cuh"
+#include "grid/cuda/volume/any/step_squares.cuh"
+#include "grid/cuda/volume/window.cuh"
+
+namespace fathom::grid::cuda::volume {
+
+/// √x, roughly.
+__device__ inline float rough_root(float x) {
+  float root;
+  asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(root) : "f"(x));
+  return root;
+}
+
+/// Keys with so many bits for steps behind the square: of up to kSteps steps of the least spacing, whose squares take
+/// kPlaces binary places. Two of them do not wrap when they add up.
+template <int kStepBits, int kSquareBits, int kMostSteps>
+struct Keys {
+  static constexpr int kBits = kStepBits, kSteps = kMostSteps, kPlaces = kSquareBits;
+  static constexpr std::uint32_t kEnd =  ///< and more: not near
+      std::min<std::uint64_t>(std::uint64_t{kSteps * kSteps} << (kPlaces + kBits), (1u << 31) - (1u << kBits));
+
+  std::uint32_t of[kSteps + 1];  ///< so many steps along an axis
+
+  /// @param ratio  of the axis' squared spacing to the least
+  /// @param step   what is added behind the square
+  static Keys along(double ratio, std::uint32_t step) {
+    Keys keys;
+    for (std::uint32_t i = 0; i <= kSteps; ++i) keys.of[i] = along(ratio, step, i);
+    return keys;
+  }
+  /// Of i steps.
+  static __host__ __device__ std::uint32_t along(double ratio, std::uint32_t step, std::uint32_t i) {
+    const double square = std::rint(ratio * (1 << kPlaces) * (i * i));
+    const bool is_near = square < (kEnd >> kBits);
+    return is_near ? (static_cast<std::uint32_t>(square) << kBits) + i * step : kEnd;
+  }
+  /// Of so many steps of the least spacing.
+  static __host__ __device__ constexpr std::uint32_t of_steps(std::uint32_t steps) {
+    return steps * steps << (kPlaces + kBits);
+  }
+  static __host__ __device__ int square_of(std::uint32_t key) { return static_cast<int>(key >> kBits); }
+  /// A site with a key that is larger by more is no nearer: rounding moves a square by half a place for each axis.
+  static constexpr int kSlack = 3;
+  static __device__ bool may_be_nearer(int difference) { return difference >= 0 && difference <= kSlack; }
+  /// The steps along an axis whose square this is, roughly. @param inverse  1 / the axis' ratio
+  static __device__ int steps_of(int square, float inverse) {
+    constexpr float kMagic = 8388608.0f;  // 2²³: integers below are its last bits
+    const float one = inverse * (4.0f / (1 << kPlaces));
+    const float shifted = __uint_as_float(static_cast<unsigned>(square) >> 2 | 0x4B000000u);
+    return __float_as_int(rough_root(fmaf(shifted, one, -kMagic * one)) + kMagic) - 0x4B000000;
+  }
+};
+using PlaneKeys = Keys<6, 13, 64>;   ///< of sites in a plane; behind the square: steps along y
+using VolumeKeys = Keys<9, 12, 24>;  ///< of all sites; behind the square: the number of the steps along y and x
+inline constexpr int kPairs = 1 << VolumeKeys::kBits;
+inline constexpr int kPlanePairs = PlaneKeys::kSteps * PlaneKeys::kSteps;
+
+/// Numbers of near pairs of steps along y and x: there are fewer of these than a square of them would have.
+struct NearPairs {
+  std::uint16_t first[VolumeKeys::kSteps + 1];  ///< by steps along y; at last, how many there are
+
+  static NearPairs of(const VolumeKeys& along_y, const VolumeKeys& along_x) {
+    NearPairs pairs{};
+    for (int y = 0; y < VolumeKeys::kSteps; ++y) {
+      int x = 0;
+      while (x < VolumeKeys::kSteps && along_y.of[y] + along_x.of[x] < VolumeKeys::kEnd) ++x;
+      pairs.first[y + 1] = static_cast<std::uint16_t>(pairs.first[y] + x);
+    }
+    return pairs;
+  }
+};
+
+__device__ inline std::uint32_t squared(int steps) {
+  const auto n = static_cast<std::uint32_t>(steps);
+  return n * n;
+}
+
+/// Spacings and what follows from them.
+struct AnySpacing {
+  double z, y, x;                                     ///< squares
+  float scale;                                        ///< of distances
+  float inverse_z, inverse_x;                         ///< of the ratios to the least
+  float halves_z_of_y, halves_z_of_x, halves_y_of_x;  ///< one square in halves of another
+  IntegerFactor times_z, times_y, times_x;
+  PlaneKeys plane_y;
+  VolumeKeys volume_z;
+  NearPairs pairs;
+
+  static AnySpacing of(const ExactWeights& weights, float scale) {
+    const auto [z, y, x] = weights;
+    const double least = std::min({z, y, x}), least_in_plane = std::min(y, x);
+    return {.z = z,
+            .y = y,
+            .x = x,
+            .scale = scale,
+            .inverse_z = static_cast<float>(least / z),
+            .inverse_x = static_cast<float>(least_in_plane / x),
+            .halves_z_of_y = static_cast<float>(2 * y / z),
+            .halves_z_of_x = static_cast<float>(2 * x / z),
+            .halves_y_of_x = static_cast<float>(2 * x / y),
+            .times_z = IntegerFactor(z),
+            .times_y = IntegerFactor(y),
+            .times_x = IntegerFactor(x),
+            .plane_y = PlaneKeys::along(y / least_in_plane, 1),
+            .volume_z = VolumeKeys::along(z / least, 0),
+            .pairs = NearPairs::of(VolumeKeys::along(y / least, 0), VolumeKeys::along(x / least, 0))};
+  }
+  /// As the CPU adds them up.
+  __device__ double square(int y_steps, int x_steps) const {
+    return times_x * squared(x_steps) + times_y * squared(y_steps);
+  }
+  __device__ double square(int z_steps, int y_steps, int x_steps) const {
+    return square(y_steps, x_steps) + times_z * squared(z_steps);
+  }
+};
+
+/// What is found out about near sites before all else (volume/any/tabulate.cuh).
+struct alignas(double) StepTables {
+  PlaneKeys plane_y, plane_x;                   ///< the spacing's, where lanes ask for different ones
+  std::uint32_t pair[kPairs];                   ///< VolumeKeys by their last bits: of a pair of steps
+  std::uint32_t pair_steps[kPairs];             ///< the pair, as Steps have it
+  float distance[VolumeKeys::kSteps * kPairs];  ///< [steps along z][as above]; less than 0: in doubt
+  std::uint32_t plane[kPlanePairs];             ///< [steps along y][along x]: words of Steps, or kInDoubt
+
+  /// Squares of steps along z, and along y, lie behind the rest.
+  static std::size_t bytes(int nz, int ny) {
+    return sizeof(StepTables) +
+           static_cast<std::size_t>(StepSquares::count(nz) + StepSquares::count(ny)) * sizeof(double);
+  }
+  __device__ double* squares() { return reinterpret_cast<double*>(this + 1); }
+  __device__ const double* squares() const { return reinterpret_cast<const double*>(this + 1); }
+  __device__ StepSquares along_z(int nz) const { return {squares(), nz}; }
+  __device__ StepSquares along_y(int nz, int ny) const { return {squares() + StepSquares::count(nz), ny}; }
+};
+
+/// The steps to a site in the same plane.
+struct Steps {
+  static constexpr unsigned kFar = 1u << 31, kFarBits = 11, kNone = kFar | 1u << (2 * kFarBits);  ///< far: y, x
+  static constexpr unsigned kAtSite = 0;                           ///< of the first near pair
+  static constexpr unsigned kHere = kFar, kInDoubt = 0xFFFFFFFFu;  ///< no word is as large
+  static_assert(kLongestKeyed < 1 << kFarBits);
+
+  int y, x;
+
+  /// @param word  a far one
+  __device__ explicit Steps(unsigned word)
+      : y(static_cast<int>(word >> kFarBits & ((1u << kFarBits) - 1))),
+        x(static_cast<int>(word & ((1u << kFarBits) - 1))) {}
+  static __device__ unsigned far_word_of(int y, int x) { return kFar | static_cast<unsigned>(y << kFarBits | x); }
+  /// @param pairs  the spacing's, in shared memory
+  static __device__ unsigned word_of(const StepTables& tables, const NearPairs& pairs, int y, int x) {
+    if (max(y, x) < VolumeKeys::kSteps && pairs.first[y] + x < pairs.first[y + 1])
+      return __ldg(tables.pair + (pairs.first[y] + x));
+    return far_word_of(y, x);
+  }
+  /// The far word of the same steps.
+  static __device__ unsigned far(const StepTables& tables, unsigned word) {
+    return word >= kFar ? word : __ldg(tables.pair_steps + word % kPairs);
+  }
+};
+
+__device__ inline float root_of_exact(double square) { return static_cast<float>(sqrt(square)); }
+
+/// What rows of a search hold: along y keys, along z words of steps, which are no less than their end where they are no
+/// keys. To keys none wraps when it is added.
+template <class KeysOfRows>
+struct KeyRows {
+  static constexpr unsigned kNone = std::is_same_v<KeysOfRows, VolumeKeys> ? Steps::kNone : KeysOfRows::kEnd;
+  static_assert(kNone >= KeysOfRows::kEnd && KeysOfRows::kEnd + kNone > kNone);
+};
+
+/// From where a lane's words of a row and of each sixteenth before and behind it are, as WindowRows keep them: of row r
+/// at [16 r].
+__device__ inline unsigned* each_sixteenth(unsigned* memory, int row, int lane) {
+  return memory + (((row * 16 + lane) ^ ((row & 8) << 1)) - row * 16);
+}
+
+/// Eight rows from those that are near, by their keys.
+template <class KeysOfRows>
+class KeyWindow {
+ public:
+  using Rows = WindowRows<KeyRows<KeysOfRows>>;
+
+  /// @param keys  of steps along the line
+  __device__ KeyWindow(const Rows& rows, int group, int lane, const KeysOfRows& keys)
+      : rows_(rows), group_(group), lane_(lane), keys_(keys) {
+    const auto own = rows.group(group, lane);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
+  }
+
+  /// @param count  rows of the line from the group's first on: those behind keep no search busy
+  /// @returns whether all of the warp's are near
+  __device__ bool search(int count) {
+    if (count < 8) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j)
+        if (j >= count) best[j] = 0;
+    }
+    if (settled(1)) return true;
+    // Beside a long search, what one that fails costs is little: it is all of the tile that is solved in another way.
+    constexpr bool kShort = KeysOfRows::kSteps <= 24;
+    if (kShort && __popc(__ballot_sync(kAllLanes, least_of_eight(best) >= KeysOfRows::kEnd)) > kFar) return false;
+#pragma unroll 1
+    for (int m = 0; m < KeysOfRows::kSteps / 8; ++m) {
+      const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
+#pragma unroll
+      for (int s = 1; s <= 8; ++s) {
+        const int steps = 8 * m + s;
+        const unsigned key = keys_.of[steps];
+        behind_[s - 1] = right[s - 1];
+        before_[8 - s] = left[8 - s];
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(behind_[(j + s) & 7], key, best[j]);
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(before_[(j - s) & 7], key, best[j]);
+        const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
+        if (look && settled(min(steps + 1, KeysOfRows::kSteps))) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether all of the warp's are sites.
+  __device__ bool is_all_sites() const { return !__any_sync(kAllLanes, greatest_of_eight(best) > 0); }
+
+  unsigned best[8];
+
+ private:
+  static constexpr int kFar = 24;  ///< lanes of whose rows none is near, from which a short search is no use
+
+  /// Whether rows from so many steps on cannot be nearer.
+  __device__ bool settled(int steps) const {
+    return !__any_sync(kAllLanes, greatest_of_eight(best) >= keys_.of[steps]);
+  }
+
+  const Rows& rows_;
+  const int group_, lane_;
+  const KeysOfRows& keys_;
+  unsigned before_[8], behind_[8];
+};
+
+}  // namespace fathom::grid::cuda::volume

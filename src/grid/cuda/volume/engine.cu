@@ -1,0 +1,444 @@
+// The engine for volumes: Euclidean, up to 2048 elements along an axis, of labels 1024; with unequal spacings, and with
+// nearest sites, up to 1024 along the first two axes.
+//
+// Words and carries along x (volume/words.cuh); the pass along z, first the tiles where sites are near or few
+// (volume/along_z.cuh), then those that this left (volume/envelope.cuh); the same along y (volume/along_y.cuh), which
+// writes the results. With nearest sites both passes have kernels of their own (volume/nearest/); with any spacings each
+// pass is one kernel, along y and then along z (volume/any/along_z.cuh and, for all but float distances,
+// volume/any/sites.cuh), which find nearest elements of other labels, too, and nearest sites in rows beyond 1024. Lines
+// beyond that have an envelope of their own (volume/long.cuh). What is left to do stays on the device: the host launches
+// all and waits for nothing. The kernels of both passes are compiled apart (volume/solve.cuh).
+//
+// Both sides of a signed field are solved at once with unequal spacings; with equal ones one after the other, from the
+// same words, which are turned in between (volume/sides.cuh). Where all of that takes much scratch, a volume is worked
+// on in ranges of columns, one after the other.
+#include <algorithm>
+#include <vector>
+
+#include "core/cuda/early_launch.cuh"
+#include "grid/cuda/border_clamp.h"
+#include "grid/cuda/engine.h"
+#include "grid/cuda/launch.cuh"
+#include "grid/cuda/schedule.h"
+#include "grid/cuda/scratch.h"
+#include "grid/cuda/sides.cuh"
+#include "grid/cuda/volume/any/along_y.cuh"
+#include "grid/cuda/volume/any/along_z.cuh"
+#include "grid/cuda/volume/any/sites.cuh"
+#include "grid/cuda/volume/envelope.cuh"
+#include "grid/cuda/volume/long.cuh"
+#include "grid/cuda/volume/nearest/column_sink.cuh"
+#include "grid/cuda/volume/nearest/last_pass.cuh"
+#include "grid/cuda/volume/packing.h"
+#include "grid/cuda/volume/rows_with_sites.cuh"
+#include "grid/cuda/volume/sides.cuh"
+#include "grid/cuda/volume/solve.cuh"
+
+namespace fathom::grid::cuda::volume {
+
+namespace {
+
+/// Whether the region is a part that begins at a word, and one item's.
+bool may_be_cut(const Problem& p, std::int64_t items) { return items == 1 && p.range(2).begin % 32 == 0; }
+
+/// The problem as those see it whose rows of results begin where the region does: if it may be cut, with all columns.
+Problem with_all_columns(const Problem& p, std::int64_t items) {
+  return may_be_cut(p, items) ? part_of(p, 2, {0, p.extent(2)}) : p;
+}
+
+/// Whether results are floats of whole words.
+bool writes_floats(const Problem& p, std::int64_t items) {
+  return is_plain_float(p, may_be_cut(p, items) ? 2 : kNoAxis);
+}
+
+std::int64_t longest_axis(const Problem& p) { return std::max({p.extent(0), p.extent(1), p.extent(2)}); }
+/// Whether an axis is longer than the keys of envelopes reach.
+bool is_long(const Problem& p) { return longest_axis(p) > kLongestKeyed; }
+
+/// Whether the passes for any spacings solve it.
+bool has_any_spacings(const Problem& p) { return !p.isotropic || (wants_site(p) && (is_long(p) || has_labels(p))); }
+
+/// Whether these write float distances. Else they find sites, and the emitter makes of these what is asked for: limits
+/// are not known in floats where there is no unit.
+bool writes_any_floats(const Problem& p) {
+  return is_plain_float(p, kNoAxis) && !wants_site(p) && (p.integral || !has_limits(p)) &&
+         !(has_labels(p) && p.signed_distance);
+}
+
+/// Bound of squares.
+double most_square(const Problem& p) {
+  double most = 0;
+  for (int k = 0; k < p.rank; ++k)
+    most += exact_weight(p, k) * static_cast<double>(p.extent(k)) * static_cast<double>(p.extent(k));
+  return most;
+}
+
+/// Whether both sides of a signed field are solved at once.
+bool joins_sides(const Problem& p) { return sides_of(p) == 2 && !p.isotropic; }
+
+/// Whether the sides of a signed field are solved one after the other from the same words, which are turned in between.
+bool turns_sides(const Problem& p) { return sides_of(p) == 2 && p.isotropic; }
+
+/// The output in which squares of 32 bits may lie between the passes, one in each of its elements, of as many bits if
+/// there is such: whole words of it, of all that the input has along the other axes. Null: there is none.
+const AnyView* room_between_passes(const Problem& p, std::int64_t items) {
+  for (int k = 0; k < p.rank; ++k)
+    if (p.region_extent(k) != p.extent(k) && !(k == 2 && may_be_cut(p, items))) return nullptr;
+  const AnyView &distance = p.outputs.distance, &squared = p.outputs.squared, &nearest = p.outputs.nearest;
+  if (distance.present() && distance.dtype() == DType::float32) return &distance;
+  if (nearest.present() && nearest.dtype() == DType::int32) return &nearest;
+  if (wants_site(p)) return nullptr;  // words of sites lie one beside the other
+  if (squared.present() && squared.dtype() == DType::uint32) return &squared;
+  return distance.present() ? &distance : squared.present() ? &squared : nullptr;
+}
+
+/// Whether two float results can be written at once, everywhere.
+bool writes_pairs(const Problem& p, const Batch& batch) {
+  return p.region_extent(2) % 2 == 0 && has_aligned_rows(p, batch, 2);
+}
+
+/// The words of some items, and how many bytes those of a side take. The rest of the scratch is not there yet. Tables of
+/// near sites lie behind the words of all sides.
+/// @param finds  whether passes find sites
+Volume make_volume(const Problem& p, std::int64_t items, bool finds, std::byte* words, std::size_t* bytes = nullptr) {
+  Volume v;
+  v.nz = static_cast<std::int32_t>(p.extent(0));
+  v.ny = static_cast<std::int32_t>(p.extent(1));
+  v.nx = static_cast<std::int32_t>(p.extent(2));
+  v.words = (v.nx + 31) / 32;
+  v.depth = padded_depth(v.nz);
+  v.items = items;
+  Scratch s(words);
+  const std::int64_t words_of_items = items * v.words * v.ny * v.depth;
+  v.word = s.take<uint2>(words_of_items);
+  v.counters = s.take<std::uint32_t>(2);
+  if (has_labels(p)) {
+    v.pins = !p.signed_distance;
+    v.keeps_changes = finds;
+    v.along_z = s.take<uint2>(words_of_items);
+    v.along_y = s.take<std::uint32_t>(words_of_items);
+    v.last_plane = s.take<std::byte>(std::int64_t{v.ny} * v.nx * static_cast<std::int64_t>(size_of(p.input.dtype())));
+  }
+  if (bytes) *bytes = s.bytes();
+  if (words && joins_sides(p)) v.other_word = reinterpret_cast<uint2*>(words + s.bytes());
+  if (words && has_any_spacings(p)) v.step_tables = reinterpret_cast<StepTables*>(words + sides_of(p) * s.bytes());
+  return v;
+}
+
+/// The words that hold the region; of several volumes, all.
+void take_region(Volume& v, const Problem& p, std::int64_t items) {
+  if (items != 1) return;
+  v.take_columns(p.range(2).begin / 32 * 32, p.range(2).end);
+}
+
+/// Whether a block of the current device may have so much shared memory for its lines, and what kernels take besides: a
+/// table, ends of runs, and few numbers.
+bool block_holds(const Problem& p, std::size_t lines) {
+  const std::size_t runs = has_labels(p) || joins_sides(p) ? sizeof(RunWords<true>) : 0;
+  return lines + sizeof(ByteDistances) + runs + kNumbersMemory <= fathom::cuda::block_memory();
+}
+
+/// What is needed besides words. @returns its bytes
+std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
+  const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
+  Scratch s(base);
+  if (has_any_spacings(p)) {
+    v.kind = s.take<std::uint8_t>(columns * 2 * v.nz);
+  } else {
+    v.z_list = s.take<std::uint32_t>(jobs * v.ny);
+    v.y_list = s.take<std::uint32_t>(jobs * v.nz);
+    v.take_narrow(s, wants_site(p) ? v.last_pairs_of_leads() : v.last_pairs_there());
+    v.kind = s.take<std::uint8_t>(jobs * v.ny);
+    if (wants_site(p)) return s.bytes();
+    v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
+  }
+  if (!room_between_passes(p, v.items)) {
+    v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);
+    v.wide.z_stride = std::int64_t{v.ny} * v.nx;
+    v.wide.y_stride = v.nx;
+    v.wide.items = ItemStrides::of(Shape{v.items}, Strides{v.nz * v.wide.z_stride});
+  }
+  return s.bytes();
+}
+
+/// What is solved at once.
+struct Piece {
+  std::int64_t first_item, items;
+  std::size_t side;
+  bool finds;  ///< as make_volume() has it
+};
+
+/// From the words of a side, or of both, to its results.
+class VolumeSolver {
+ public:
+  VolumeSolver(const Problem& p, const Batch& batch, const Piece& piece, std::byte* words, std::byte* scratch,
+               cudaStream_t stream)
+      : p_(p),
+        batch_(batch),
+        finds_(piece.finds),
+        writing_(writing_with_signed_labels(p, !finds_ && writes_floats(p, piece.items), writes_pairs(p, batch))),
+        passes_{make_volume(p, piece.items, finds_, words), Emitter<std::int64_t>::of(p, batch, piece.first_item),
+                stream, is_long(p)} {
+    const std::int64_t first_item = piece.first_item, items = piece.items;
+    Volume& volume = passes_.volume;
+    take_region(volume, p, items);
+    take_scratch(volume, p, scratch);
+    volume.first_item = first_item;
+    passes_.emitter.plain = PlainSites::of(with_all_columns(p, items), batch);
+    volume.side = side_of(p, joins_sides(p) ? 1 : piece.side, turns_sides(p) && piece.side == 0);
+    if (const AnyView* room = room_between_passes(p, items)) {
+      const Strides& strides = room == &p.outputs.distance  ? batch.distance
+                               : room == &p.outputs.nearest ? batch.nearest
+                                                            : batch.squared;
+      volume.wide = Placed<std::uint32_t>::of(*room, p.rank, batch.shape, strides);
+      volume.wide_x_stride = static_cast<std::int32_t>(size_of(room->dtype()) / sizeof(std::uint32_t));
+      volume.wide_first_item = first_item;
+      volume.wide_has_results = writing_ == Writing::one_side && !volume.side.is_first;
+    }
+    if (is_general(writing_)) return;
+    volume.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
+    volume.is_aligned = writes_pairs(p, batch);
+    passes_.writes_sectors = has_aligned_rows(p, batch, kSectorFloats);
+  }
+
+  /// @param turns_words  leaves the words of the other side, of all columns
+  void run(bool turns_words) {
+    passes_.turns_words = turns_words;
+    if (!has_any_spacings(p_)) search();
+    else if (!finds_) solve_any();
+    else if (has_labels(p_)) find_any_sites<Runs::of_labels>();
+    else find_any_sites<Runs::none>();
+    const Volume& volume = passes_.volume;
+    if (!is_general(writing_) && !volume.side.is_first && has_limits(p_))
+      clamp_items(p_, batch_, volume.first_item, volume.items, passes_.stream);
+  }
+
+ private:
+  /// All passes but those with any spacings.
+  void search() const {
+    if (writing_ == Writing::sites) {
+      passes_.find_sites_along_z();
+      return passes_.find_sites_along_y();
+    }
+    if (is_of_labels(writing_)) passes_.search_along_z<true>();
+    else passes_.search_along_z<false>();
+    switch (writing_) {
+      case Writing::aligned: return passes_.search_along_y<Writing::aligned>();
+      case Writing::unaligned: return passes_.search_along_y<Writing::unaligned>();
+      case Writing::labels: return passes_.search_along_y<Writing::labels>();
+      case Writing::signed_labels: return passes_.search_along_y<Writing::signed_labels>();
+      case Writing::one_side: return passes_.search_along_y<Writing::one_side>();
+      case Writing::general_labels: return passes_.search_along_y<Writing::general_labels>();
+      default: return passes_.search_along_y<Writing::general>();
+    }
+  }
+
+  /// Both passes with any spacings.
+  void solve_any() const {
+    const ExactWeights weights = ExactWeights::of(p_);
+    if (has_labels(p_)) return passes_.solve_any<Runs::of_labels>(weights);
+    if (p_.signed_distance) return passes_.solve_any<Runs::of_sides>(weights);
+    passes_.solve_any<Runs::none>(weights);
+  }
+
+  /// The same for all else.
+  template <Runs kRuns>
+  void find_any_sites() const {
+    const ExactWeights weights = ExactWeights::of(p_);
+    if (p_.integral) return passes_.find_any_sites<kRuns>(weights, passes_.emitter);
+    auto emitter = Emitter<double>::of(p_, batch_, passes_.volume.first_item);
+    emitter.plain = passes_.emitter.plain;
+    passes_.find_any_sites<kRuns>(weights, emitter);
+  }
+
+  const Problem& p_;
+  const Batch& batch_;
+  const bool finds_;
+  const Writing writing_;
+  VolumePasses passes_;
+};
+
+/// Whether it may have the shared memory that the longest line takes.
+bool memory_serves(const Problem& p) {
+  const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
+  if (is_long(p)) return block_holds(p, LongLines<16>::memory(longest));
+  const std::size_t lines = std::max(window_memory(longest), envelope_memory(longest, 32));
+  return block_holds(p, lines + (wants_site(p) ? places_memory<SitePlace>(longest) : 0));
+}
+
+/// Whether the passes for any spacings serve.
+bool any_serves(const Problem& p) {
+  const std::size_t lines = std::max(brackets_memory(static_cast<int>(p.extent(0))),
+                                     any_memory_along_y(static_cast<int>(p.extent(1))) + 2 * sizeof(PlaneKeys));
+  for (int k = 0; k < p.rank; ++k)
+    if (!fits_doubles(exact_weight(p, k))) return false;
+  if (std::max(p.extent(0), p.extent(1)) > kLongestKeyed || !block_holds(p, lines + sizeof(SortedRows))) return false;
+  return writes_any_floats(p) || (sides_of(p) == 1 && rounds_little(ExactWeights::of(p), most_square(p)));
+}
+
+bool volume_serves(const Problem& p) {
+  if (p.metric != Metric::euclidean || p.rank != 3 || is_periodic(p) || !serves_sides(p)) return false;
+  if (longest_axis(p) > (has_labels(p) ? kLongestKeyed : kLongestAxis)) return false;
+  return has_any_spacings(p) ? any_serves(p) : memory_serves(p);
+}
+
+/// The problem of a range of columns, whose results lie where those of all columns do.
+Problem columns_of(const Problem& p, const Range& range) {
+  Problem columns = part_of(p, 2, range);
+  const std::int64_t before = range.begin - p.range(2).begin;
+  DistanceOutputs& out = columns.outputs;
+  for (AnyView* view : {&out.distance, &out.squared, &out.nearest, &out.coordinates}) {
+    if (!view->present()) continue;
+    Shape shape = view->shape();
+    shape[shape.rank() - 1] = range.end - range.begin;
+    *view = AnyView(view->data() + before * static_cast<std::int64_t>(size_of(view->dtype())), view->dtype(), shape,
+                    view->strides());
+  }
+  return columns;
+}
+
+__global__ void __launch_bounds__(kTurnBlock) turn_to_other_side(const __grid_constant__ Volume volume) {
+  turn_row(volume, blockIdx.x);
+}
+
+class VolumeEngine final : public Engine {
+ public:
+  explicit VolumeEngine(const Problem& problem)
+      : p_(problem), finds_(wants_site(problem) || (has_any_spacings(problem) && !writes_any_floats(problem))) {}
+
+  Cut cut() const override { return {2, 32}; }
+  std::int64_t packed_unit() const override { return 32; }
+  std::int64_t group_of(std::int64_t items) const override {
+    const std::int64_t padded = p_.extent(0) * p_.extent(1) * ((p_.extent(2) + 31) / 32 * 32);
+    return std::clamp<std::int64_t>(kVolumeGroup / padded, 1, items);
+  }
+  std::size_t words_bytes(std::int64_t items) const override {
+    const Volume volume = make_volume(p_, items, finds_, nullptr);
+    Scratch s(nullptr);
+    s.take<std::byte>(static_cast<std::int64_t>(packed_sides() * bytes_of_side(items)));
+    if (has_any_spacings(p_)) s.take<std::byte>(static_cast<std::int64_t>(StepTables::bytes(volume.nz, volume.ny)));
+    return s.bytes();
+  }
+  std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
+    return scratch_of(part, items, words_together(part, items));
+  }
+
+  void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
+    const bool fills_tables = has_any_spacings(p_) && packing.to == 0;
+    if (fills_tables)
+      tabulate_near_sites(make_volume(p_, items, finds_, words), ExactWeights::of(p_), side_of(p_, 1).scale, stream);
+    if (has_labels(p_)) return pack_runs(packing, items, words, stream);
+    for (std::size_t side = 0; side < packed_sides(); ++side)
+      pack_mask(packed_volume(packing, items, words + side * bytes_of_side(items)), sites_of(p_, packing.input, side),
+                {packing.items, stream, fills_tables && side == 0});
+  }
+
+  void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
+             std::byte* scratch, cudaStream_t stream) const override {
+    const std::vector<Range> ranges = ranges_of(part, words_together(part, items));
+    const bool turns_at_once = turns_sides(p_) && ranges.size() == 1 && has_all_columns(part);
+    for (std::size_t side = 0; side < (joins_sides(p_) ? 1 : sides_of(p_)); ++side) {
+      if (side == 1 && turns_sides(p_) && !turns_at_once) turn_words(items, words, stream);
+      std::byte* own = words + (turns_sides(p_) ? 0 : side) * bytes_of_side(items);
+      for (const Range& range : ranges)
+        VolumeSolver(columns_of(part, range), batch, {first_item, items, side, finds_}, own, scratch, stream)
+            .run(side == 0 && turns_at_once);
+    }
+    const bool is_last = part.range(2).end == p_.range(2).end;
+    if (turns_sides(p_) && !is_last) turn_words(items, words, stream);
+  }
+
+ private:
+  static bool has_all_columns(const Problem& part) { return part.region_extent(2) == part.extent(2); }
+
+  /// The region's columns, cut at multiples of so many words.
+  static std::vector<Range> ranges_of(const Problem& part, std::int64_t words) {
+    return cut_range(part.range(2), 32, words * 32);
+  }
+
+  /// Besides words, where so many words of columns are worked on together.
+  std::size_t scratch_of(const Problem& part, std::int64_t items, std::int64_t words) const {
+    std::size_t bytes = 0;
+    for (const Range& range : ranges_of(part, words)) {
+      const Problem columns = part_of(part, 2, range);
+      Volume volume = make_volume(columns, items, finds_, nullptr);
+      take_region(volume, columns, items);
+      bytes = std::max(bytes, take_scratch(volume, columns, nullptr));
+    }
+    return bytes;
+  }
+
+  /// How many words of columns are worked on together, so that what lies between their passes takes little room: that
+  /// of one part is the next one's. All, where a volume is small or one of several.
+  std::int64_t words_together(const Problem& part, std::int64_t items) const {
+    const std::int64_t all = (p_.extent(2) + 31) / 32, rows = p_.extent(0) * p_.extent(1);
+    const std::int64_t voxels = rows * p_.extent(2), filled_up = rows * all * 32;
+    if (items > 1 || filled_up < kVoxelsWorthCutting) return all;
+    // Of a signed field a range is a launch more for either side, and words are turned by a kernel of its own.
+    const std::int64_t counted = voxels >= kVoxelsCountedAlone && !turns_sides(p_) ? voxels : filled_up;
+    const double enough = kVolumeScratch * static_cast<double>(counted) - static_cast<double>(words_bytes(1));
+    std::int64_t words = all;
+    for (int parts = 2; words > 1 && static_cast<double>(scratch_of(part, 1, words)) > enough; ++parts)
+      words = (all + parts - 1) / parts;
+    return words;
+  }
+
+  /// How many sides have words of their own.
+  std::size_t packed_sides() const { return turns_sides(p_) ? 1 : sides_of(p_); }
+
+  /// From the words of one side to those of the other.
+  void turn_words(std::int64_t items, std::byte* words, cudaStream_t stream) const {
+    const Volume volume = make_volume(p_, items, finds_, words);
+    launch(turn_to_other_side, turning_blocks(volume), kTurnBlock, 0, stream, volume);
+  }
+
+  std::size_t bytes_of_side(std::int64_t items) const {
+    std::size_t bytes = 0;
+    make_volume(p_, items, finds_, nullptr, &bytes);
+    return bytes;
+  }
+
+  void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
+    Volume volume = make_volume(p_, items, finds_, words);
+    const std::int64_t before = packing.to_item * volume.words * volume.ny * volume.depth;
+    volume.word += before + packing.to;
+    volume.along_z += before + packing.to;
+    volume.along_y += before + packing.to * volume.ny;
+    volume.nz = static_cast<std::int32_t>(packing.input.extent[0]);
+    volume.first_item = packing.first_item;
+    pack_labels(volume, packing.input, packing.to > 0 ? volume.last_plane : nullptr, {packing.items, stream, false});
+    if (packing.to + volume.nz == p_.extent(0)) return;
+    const std::size_t size = size_of(p_.input.dtype()), row = static_cast<std::size_t>(volume.nx) * size;
+    const std::int64_t* stride = packing.input.stride;
+    const std::int64_t plane = packing.input.items.offset(packing.first_item) + (volume.nz - 1) * stride[0];
+    fathom::cuda::check(
+        cudaMemcpy2DAsync(volume.last_plane, row, packing.input.data + plane * static_cast<std::int64_t>(size),
+                          static_cast<std::size_t>(stride[1]) * size, row, static_cast<std::size_t>(volume.ny),
+                          cudaMemcpyDeviceToDevice, stream),
+        "keeping a plane");
+  }
+
+  /// Where the words of a part belong.
+  Volume packed_volume(const Packing& packing, std::int64_t items, std::byte* words) const {
+    Volume volume = make_volume(p_, items, finds_, words);
+    volume.word += packing.to_item * volume.words * volume.ny * volume.depth + packing.to;
+    volume.nz = static_cast<std::int32_t>(packing.input.extent[0]);
+    volume.first_item = packing.first_item;
+    return volume;
+  }
+
+  const Problem& p_;
+  const bool finds_;  ///< whether passes find sites
+};
+
+}  // namespace
+
+}  // namespace fathom::grid::cuda::volume
+
+namespace fathom::grid::cuda {
+
+std::unique_ptr<Engine> make_volume_engine(const Problem& problem) {
+  return volume::volume_serves(problem) ? std::make_unique<volume::VolumeEngine>(problem) : nullptr;
+}
+
+}  // namespace fathom::grid::cuda

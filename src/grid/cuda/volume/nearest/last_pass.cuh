@@ -1,0 +1,205 @@
+// The last pass of volumes with nearest sites, which writes results: along y, or of a transposed volume along x. The search
+// of volume/gaps.cuh where sites are near; else the envelope of volume/envelope.cuh, which compares sites with the
+// squares.
+//
+// Work mapping: block = half a tile. Tiles in which few rows have sites, or none, and those in whose rows far ones lie
+// alike, or which have sites alone, need no search; those whose search would be long are left to the envelope, by a list,
+// whose blocks are persistent.
+// Cost: an operation per element where rows have the same sites, six for each of few rows; else as there.
+#pragma once
+
+#include "core/cuda/early_launch.cuh"
+#include "grid/cuda/volume/envelope.cuh"
+#include "grid/cuda/volume/gaps.cuh"
+#include "grid/cuda/volume/nearest/site_chunks.cuh"
+#include "grid/cuda/volume/nearest/sites.cuh"
+#include "grid/cuda/volume/rows_with_sites.cuh"
+#include "grid/cuda/volume/solve_kernels.cuh"
+
+namespace fathom::grid::cuda::volume {
+
+/// What a tile's rows hold.
+struct SiteRows {
+  int filled;        ///< rows that have sites
+  bool all_kept;     ///< whether all keep leads
+  bool are_far;      ///< more than half of all rows are, or those of a stretch that are not empty
+  bool may_be_same;  ///< whether all may have the same
+};
+
+/// By all threads.
+template <int kThreads>
+__device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
+  __shared__ unsigned row_counts;
+  __shared__ unsigned may_be_near_of_warps[kThreads / 32];
+  if (threadIdx.x == 0) row_counts = 0;
+  __syncthreads();
+  SiteRowCounts counts;
+  NearRows<kThreads, 64> may_be_near;
+  const TileKind first_kind = sites.kind(0);
+  // Where the first is a site, a search ends at once.
+  bool may_be_same = first_kind == kFull || (keeps_rows(first_kind) && !sites.is_here(0));
+  for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
+    const TileKind kind = sites.kind(r);
+    const bool is_far = kind == kWide && sites.is_far(r);
+    counts.add(kind, is_far);
+    may_be_near.add(r, kind != kEmpty && !is_far);
+    may_be_same = may_be_same && (first_kind == kFull ? kind == kFull : keeps_rows(kind) && sites.is_like_first(r));
+  }
+  counts.put(&row_counts);
+  may_be_near.put(may_be_near_of_warps);
+  may_be_same = __syncthreads_and(may_be_same);
+  counts = SiteRowCounts(row_counts);
+  const bool are_far = counts.far() * 2 > rows || !may_be_near.suffice(may_be_near_of_warps, rows);
+  return {counts.filled(), counts.all_kept(rows), are_far, may_be_same};
+}
+
+/// Whether sites lie in all rows as they do in the first, in which there are some; all keep leads. By all threads.
+__device__ inline bool are_same_sites(const SitesOfRows& sites, int rows) {
+  const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  bool same = true;
+#pragma unroll 4
+  for (int r = t / 2; r < rows; r += threads / 2) same &= sites.are_like_first(r, t % 2);
+  const unsigned lead = sites.lead(0);
+  if (Leads::is_far(lead)) {
+    const int along_x = sites.way_by(lead, 0).x;
+#pragma unroll 4
+    for (int r = t / 16; r < rows; r += threads / 16) same &= sites.way_by(lead, r).x == along_x;
+  }
+  return __syncthreads_and(same);
+}
+
+/// Tiles of which at most kFewRows rows have sites: each of these is tried everywhere, and of equally near sites that with
+/// the lowest index wins. By all threads.
+template <int kThreads, class Sink>
+__device__ void write_few_sites(const SitesOfRows& sites, int rows, const Sink& sink) {
+  using Result = typename Sink::Result;
+  __shared__ SortedRows filled;
+  __shared__ Result of_row[kFewRows][16];
+  filled.find(rows, [&](int r) { return sites.has_site(r); });
+  const int column = static_cast<int>(threadIdx.x) % 16;
+  for (int k = static_cast<int>(threadIdx.x) / 16; k < filled.count; k += kThreads / 16) {
+    const SitesOfRows::Steps way = sites.way(filled.row[k]);
+    of_row[k][column] = {way.square(), sink.site(column, filled.row[k], way)};
+  }
+  __syncthreads();
+  sink.write_all([&](int line) {
+    return [&, line](int at) {
+      Result best{UINT32_MAX, -1};
+      for (int k = 0; k < filled.count; ++k) {
+        const int steps = at - filled.row[k];
+        const Result own{of_row[k][line].square + static_cast<unsigned>(steps * steps), of_row[k][line].site};
+        if (own.square < best.square || (own.square == best.square && own.site < best.site)) best = own;
+      }
+      return best;
+    };
+  });
+}
+
+/// Tiles in whose rows sites lie as they do in the first. By all threads.
+template <class Sink>
+__device__ void write_same_sites(const SitesOfRows& sites, const Sink& sink) {
+  __shared__ SitesOfRows::Steps ways[16];
+  if (threadIdx.x < 16) ways[threadIdx.x] = sites.way(0);
+  __syncthreads();
+  sink.write_all([&](int line) {
+    const SitesOfRows::Steps way = ways[line];
+    const std::int32_t next = sink.site(line, 1, way), first = sink.site(line, 0, way);
+    return [=](int at) { return typename Sink::Result{way.square(), first + at * (next - first)}; };
+  });
+}
+
+/// What windows find. By all threads. @returns whether they find it everywhere
+template <int kThreads, class Sink>
+__device__ bool write_near_sites(const WindowRows<typename Sink::Word>& rows, int length, const Sink& sink) {
+  using Window = GapWindow<typename Sink::Word>;
+  __shared__ int work;
+  if (threadIdx.x == 0) work = 0;
+  __syncthreads();
+  bool failed = false;
+  for (int q0 = warp_number() * 2; q0 < rows.groups && !failed; q0 += kThreads / 16) {
+    const int q = q0 + lane_id() / 16;
+    Window window(rows, min(q, rows.groups - 1), lane_id() % 16);
+    failed = !window.search(&work, Window::budget_of(length));
+    if (!failed) sink.put(q, window.best);
+  }
+  if (__syncthreads_or(failed)) return false;
+  sink.finish();
+  return true;
+}
+
+template <int kThreads, template <int> class SinkOf>
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
+    search_sites(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  using Sink = SinkOf<kThreads>;
+  extern __shared__ uint4 window_shared[];
+  __shared__ unsigned near_of_warps[kThreads / 32];
+  v.clear_counter(0);
+  const int n = v.ny;
+  const HalfTile half = half_along_y(v, blockIdx.x);
+  if (half.is_outside(v)) return;
+  const SitesOfRows sites(v, half.tile, half.x);
+  const auto sink = [&] { return Sink(v, emitter, half, window_shared); };  // where it is used, for the registers
+  const SiteRows told = look_at_rows<kThreads>(sites, n);
+  if (told.filled <= kFewRows) return write_few_sites<kThreads>(sites, n, sink());
+  if (told.may_be_same && (sites.kind(0) == kFull || are_same_sites(sites, n))) return write_same_sites(sites, sink());
+  if (!told.are_far) {
+    const WindowRows<typename Sink::Word> rows(reinterpret_cast<unsigned*>(window_shared), n);
+    NearRows<kThreads, 64> near;
+    load_rows_of_sites<kThreads, Sink::kTogether, typename Sink::Sites>(rows, v, half, sites, told.all_kept, near);
+    near.put(near_of_warps);
+    __syncthreads();
+    if (near.suffice(near_of_warps, n) && write_near_sites<kThreads>(rows, n, sink())) return;
+  }
+  if (threadIdx.x == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
+}
+
+/// Bytes of the places of a line's sites, [row][16], in shared memory behind an envelope, of all its chunks.
+template <class Place>
+__host__ __device__ std::size_t places_memory(int rows) {
+  return static_cast<std::size_t>((rows + 31) / 32 * 32) * 16 * sizeof(Place);
+}
+
+/// Of the tiles that a search leaves, all have rows with sites.
+template <int kThreads, int kChunk, template <int> class SinkOf>
+__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
+    envelope_sites(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  using Sink = SinkOf<kThreads>;
+  using Place = typename Sink::Place;
+  using Solver = Envelope<kThreads, kChunk, Finding::least_companion, Place>;
+  extern __shared__ uint4 envelope_shared[];
+  fathom::cuda::wait_for_last();
+  const int n = v.ny;
+  const unsigned count = v.counters[1];
+  auto* memory = reinterpret_cast<unsigned*>(envelope_shared);
+  auto* places = reinterpret_cast<Place*>(memory + envelope_memory(n, kChunk) / sizeof(unsigned));
+  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+    const HalfTile half = half_along_y(v, v.y_list[job]);
+    const SitesOfRows sites(v, half.tile, half.x);
+    const SiteChunks<kChunk, Place> chunks(v, sites, half.x, memory, places);
+    const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
+    const auto store = [&](int first, const unsigned* winners, int rows) {
+      Sink(v, emitter, half, envelope_shared).write_winners(first, winners, rows, places, sites.z());
+    };
+    Solver(memory, n, places).run(load, store);
+  }
+}
+
+/// Both. @param threads  of a block that searches
+template <template <int> class SinkOf>
+void find_sites_along_line(const VolumePasses& p, int threads) {
+  const int n = p.volume.ny;
+  with_block<128, 256, 320, 512>(threads, [&](auto block) {
+    launch(search_sites<block, SinkOf>, 2 * p.y_tiles(), block, SinkOf<block>::memory(n), p.stream, p.volume,
+           p.emitter);
+  });
+  const auto far = [&](auto block, auto chunk) {
+    launch_far(envelope_sites<block, chunk, SinkOf>, p.y_tiles(), block,
+               envelope_memory(n, chunk) + places_memory<typename SinkOf<block>::Place>(n), p.stream, p.volume,
+               p.emitter);
+  };
+  if (n <= 256) far(std::integral_constant<int, 256>{}, std::integral_constant<int, 16>{});
+  else if (n <= 512) far(std::integral_constant<int, 256>{}, std::integral_constant<int, 32>{});
+  else far(std::integral_constant<int, 512>{}, std::integral_constant<int, 32>{});
+}
+
+}  // namespace fathom::grid::cuda::volume
