@@ -48,8 +48,6 @@ inline constexpr int kLimitWarps = 4;        ///< of a block
 inline constexpr int kFarBlock = 256;
 inline constexpr int kFarBlocks = 4;  ///< per multiprocessor
 inline constexpr int kFarBlocksWithSites = 2;
-inline constexpr int kFarBlocksAtOnce = 2;  ///< the same where blocks have one tile each, and list its candidates
-inline constexpr int kShortOwnTile = 24;    ///< as kShortTile, of these
 
 // Volumes
 inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;
@@ -183,16 +181,6 @@ inline constexpr std::int64_t kVoxelsOfSitesWorthTransposing = std::int64_t{1} <
 
 // Small images
 inline constexpr int kSmallPackBlock = 128, kSmallBlock = 256;
-
-// Shallow images
-inline constexpr int kShallowPackBlock = 128;
-inline constexpr int kShallowBlock = 256;       ///< and columns of it
-inline constexpr int kShallowBlocks = 4;        ///< per multiprocessor
-inline constexpr int kShallowBlocksOfMany = 2;  ///< the same with more than 16 rows: 128 registers
-/// Each block looks for the sites beside its columns by itself, in the worst case through all of its rows.
-inline constexpr std::int64_t kShallowColumns = std::int64_t{1} << 20;
-/// Rows up to which signed fields, and labels, are faster so than in bands of 32, if rows are not too long for these.
-inline constexpr std::int64_t kShallowRowsOfSides = 16, kShallowRowsOfLabels = 8;
 
 // General
 inline constexpr int kGeneralBlock = 256, kSearchBlock = 128;

@@ -11,7 +11,7 @@
 #include "grid/cuda/general/line_words.h"
 #include "grid/value.hd.h"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::general {
 
 /// The coordinates at most `half_width` from `centre`, ascending: two ranges where they wrap round a periodic axis.
 struct Window {
@@ -125,4 +125,4 @@ struct ChessboardNearest {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::general

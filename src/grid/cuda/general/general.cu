@@ -21,7 +21,7 @@
 #include "grid/cuda/general/search.cuh"
 #include "grid/cuda/scratch.h"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::general {
 
 namespace {
 
@@ -367,6 +367,6 @@ class GeneralEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_general_engine(const Problem& problem) { return std::make_unique<GeneralEngine>(problem); }
+std::unique_ptr<Engine> make_engine(const Problem& problem) { return std::make_unique<GeneralEngine>(problem); }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::general

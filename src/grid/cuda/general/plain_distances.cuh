@@ -6,7 +6,7 @@
 #include "grid/cuda/plain_sites.cuh"
 #include "grid/value.hd.h"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::general {
 
 template <class V>
 struct PlainDistances {
@@ -50,4 +50,4 @@ struct PlainDistances {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::general

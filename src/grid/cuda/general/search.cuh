@@ -16,7 +16,7 @@
 #include "grid/cuda/tuning.h"
 #include "grid/value.hd.h"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::general {
 
 inline constexpr int kTargets = 8;     ///< targets of a search, sources of a block
 inline constexpr int kSuperblock = 8;  ///< blocks that share a coarse bound
@@ -228,4 +228,4 @@ __global__ void __launch_bounds__(kSearchBlock) search(const __grid_constant__ P
   search.finish();
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::general

@@ -3,7 +3,7 @@
 
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
 
@@ -93,4 +93,4 @@ class BandList {
   const Plane::TilePlace place_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

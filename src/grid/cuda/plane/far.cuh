@@ -23,22 +23,16 @@
 #include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/far_cell.cuh"
 #include "grid/cuda/plane/far_codes.cuh"
-#include "grid/cuda/plane/far_exact_walk.cuh"
-#include "grid/cuda/plane/far_fill.cuh"
 #include "grid/cuda/plane/far_results.cuh"
 #include "grid/cuda/plane/far_walk.cuh"
-#include "grid/cuda/plane/tile_list.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Where a column's nearest sites are, of all rows of a band.
 enum class Nearest : std::uint8_t { above, below, both };
 
 struct FarMemory {
-  union {
-    unsigned squares[kCapacity * 32];  ///< [candidate][row]
-    TileListMemory list;               ///< before there are any
-  };
+  unsigned squares[kCapacity * 32];  ///< [candidate][row]
   int column[kCapacity];
   Column words[kCapacity];
   Nearest nearest[kCapacity];  ///< sites of candidates
@@ -49,16 +43,15 @@ struct FarMemory {
   int ticket;
 };
 
-/// V: the emitter's. List: BandList or TileList.
-template <Writing kWriting, Spaced kSpacing, class V, class List>
+/// V: the emitter's.
+template <Writing kWriting, Spaced kSpacing, class V>
 class FarTile {
  public:
-  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, std::uint32_t tile,
-                     const List& list)
-      : plane_(plane), emitter_(emitter), m_(memory), cell_(plane, tile), warp_(cell_.warp), list_(list) {
+  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, std::uint32_t tile)
+      : plane_(plane), emitter_(emitter), m_(memory), cell_(plane, tile), warp_(cell_.warp), list_(plane, tile) {
 #pragma unroll
     for (int r = 0; r < kBand; ++r) best_[r] = Results::kNothing, codes_[r] = kNoBound;
-    const int2 range = list.range();
+    const int2 range = list_.range();
     first_ = range.x;
     last_ = range.y;
   }
@@ -82,16 +75,6 @@ class FarTile {
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
-    if constexpr (kWriting == Writing::unaligned)
-      if (first_ >= last_) {
-        const BlankTile<kSpacing> blank(cell_);
-        if (blank.serves()) return blank.fill(list_, first_, last_);
-      }
-    if constexpr (kWriting == Writing::sites)
-      if (first_ >= last_) {
-        const BlankSitesTile<kSpacing> blank(cell_, emitter_.plain);
-        if (blank.serves()) return blank.fill(list_, first_, last_);
-      }
     if (!kSites && first_ == last_) {
       take_only();
     } else if (first_ <= last_) {
@@ -158,9 +141,7 @@ class FarTile {
   __device__ void find_exactly_among_many() {
     const FromLines left = from_lines(first_), right = from_lines(last_);
     for (int next = first_; next <= last_;) {
-      const bool are_first = next == first_;
       const int count = collect(next, left, right);
-      if (are_first && next > last_ && walk_exactly(count)) return;
       for (int from = 0; from < count; from += kHeld) {
         const int held = min(kHeld, count - from);
         if (from > 0) move_to_front(from, held);
@@ -177,18 +158,6 @@ class FarTile {
     const int t = static_cast<int>(threadIdx.x);
     if (t < count) m_.column[t] = m_.column[from + t], m_.words[t] = m_.words[from + t];
     __syncthreads();
-  }
-  __device__ bool walk_exactly(int count) {
-    if (count < kWorthWalking) return false;
-    for (int k = warp_; k < count; k += kFarWarps)
-      m_.squares[k * 32 + lane_id()] = static_cast<unsigned>(m_.words[k].at(lane_id(), plane_.beyond));
-    __syncthreads();
-    const ExactRowWalk row(plane_, m_.squares, m_.column, count);
-    if (!__syncthreads_and(row.is_convex(warp_, kFarWarps))) return false;
-    if (cell_.is_open) row.walk(cell_.x0 + 32 * warp_, best_);
-    __syncthreads();  // the rows give way to what was found
-    if (cell_.is_open) turn(m_.squares + warp_ * kTurnedWords, best_);
-    return true;
   }
 
   /// The only candidate: no memory is shared, and no warp waits for another.
@@ -513,7 +482,7 @@ class FarTile {
   FarMemory& m_;
   const FarCell<kSpacing> cell_;
   const int warp_;
-  const List& list_;
+  const BandList list_;
   int first_ = 0, last_ = -1;
   Value best_[kBand];
   unsigned codes_[kBand];  ///< of columns
@@ -528,7 +497,7 @@ constexpr int far_blocks(Writing writing, Spaced spaced) {
 template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
 __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
-  using Tile = FarTile<kWriting, kSpaced, V, BandList>;
+  using Tile = FarTile<kWriting, kSpaced, V>;
   __shared__ __align__(16) FarMemory memory;
   plane.take_turn();
   const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];
@@ -539,7 +508,7 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
     const std::uint32_t tile = plane.work[all - 1 - ticket];
-    Tile(plane, emitter, memory, tile, BandList(plane, tile)).solve_long();
+    Tile(plane, emitter, memory, tile).solve_long();
     __syncthreads();
   }
   // While one is solved, what the next one reads is on its way.
@@ -548,26 +517,10 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x) {
     const std::uint32_t behind = short_tile(i + 2 * gridDim.x);
     Tile::expect(plane, next);
-    Tile(plane, emitter, memory, tile, BandList(plane, tile)).solve_short();
+    Tile(plane, emitter, memory, tile).solve_short();
     tile = next;
     next = behind;
   }
 }
 
-/// All tiles at once, each with a list of its own. Block = tile.
-template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
-__global__ void __launch_bounds__(kFarBlock, kFarBlocksAtOnce)
-    solve_far_at_once(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
-  static_assert(kSpaced != Spaced::real);
-  extern __shared__ __align__(16) uint4 tile_entries[];
-  __shared__ __align__(16) FarMemory memory;
-  plane.take_turn();
-  TileList list(plane, blockIdx.x, tile_entries, memory.list);
-  if (!list.make()) return;
-  const int2 range = list.range();
-  FarTile<kWriting, kSpaced, V, TileList> tile(plane, emitter, memory, blockIdx.x, list);
-  if (range.y - range.x >= kShortOwnTile) tile.solve_long();
-  else tile.solve_short();
-}
-
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

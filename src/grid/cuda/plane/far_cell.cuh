@@ -5,7 +5,7 @@
 
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr int kFarWarps = kFarBlock / 32;
 
@@ -48,4 +48,4 @@ struct FarCell {
   __device__ float in_units(float root) const { return kSpaced ? root * plane.side.scale : root; }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

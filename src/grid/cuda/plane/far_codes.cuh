@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Twice the steps to a column, and 1 if they go to the right; turned round below.
 struct ColumnCode {
@@ -49,4 +49,4 @@ class ColumnKey {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -15,7 +15,7 @@
 #include "grid/cuda/plane/labels.cuh"
 #include "grid/cuda/plane/runs.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
 
@@ -350,4 +350,4 @@ class FarResults {
   const unsigned (&codes_)[kBand];
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

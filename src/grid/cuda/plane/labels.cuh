@@ -24,7 +24,7 @@
 #include "grid/cuda/label.h"
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// What is read of a band's rows, one after the other; so many of them are on their way together.
 template <class T>
@@ -108,4 +108,4 @@ __global__ void __launch_bounds__(kPackBlock)
   if (!kUpperPins) plane.background[word] = own_background;
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -8,7 +8,7 @@
 #include "grid/cuda/limits.cuh"
 #include "grid/cuda/plane/near_words.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Whether limits may change distances of a cell that are less than `reach` units.
 __device__ inline bool limits_reach(const Limits& limits, int y, int x, float reach) {
@@ -37,4 +37,4 @@ static __global__ void __launch_bounds__(kLimitWarps * 32)
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -17,7 +17,7 @@
 
 #include "grid/cuda/plane/candidates.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// A lane that holds the least value, or one of the least.
 __device__ inline int lane_of_least(unsigned value) { return lane_of(value, warp_min(value)); }
@@ -315,4 +315,4 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(kBlock, kBlocks))
   if (plane.open_bands[band]) ListBuilder<W, kBlock>(plane, band, list_shared).run();
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -19,7 +19,7 @@
 #include "grid/cuda/plane/near_words.cuh"
 #include "grid/cuda/plane/runs.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr unsigned kAllSettled = 0xFFFFFFFFu;  ///< the squared distance from which on nothing is unsettled
 
@@ -494,4 +494,4 @@ __global__ void __launch_bounds__(kNearWords,
   if (open) plane.open_bands[band] = 1;
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -13,7 +13,7 @@
 
 #include "grid/cuda/plane/exact.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Roughly how far a near site is: its square in columns, with kPlaces binary places, and behind it the steps sideways.
 /// Keys of steps along a column and of steps sideways add up.
@@ -143,4 +143,4 @@ class NearExact {
   const unsigned* row_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -10,7 +10,7 @@
 #include "grid/cuda/plane/near_exact.cuh"
 #include "grid/cuda/plane/runs.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr int kHalf = 256, kReach = 32;
 inline constexpr int kNearWords = kHalf + 2 * kReach;    ///< words of a row in shared memory, and threads
@@ -402,4 +402,4 @@ struct NearKeys : NearColumns<1, kSpaced> {
   unsigned only_below_ = 0;  ///< bits whose sites do not lie above
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

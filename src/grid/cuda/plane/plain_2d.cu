@@ -3,9 +3,8 @@
 // Six kernels, of which the last four do nothing where sites are near everywhere: words (plane/words.cuh), near
 // elements (plane/near.cuh), carries (plane/words.cuh; with unequal spacings they come before near elements, which need
 // them), columns that can matter to far ones (plane/prune.cuh), lists and queue (plane/list.cuh), far tiles
-// (plane/far.cuh). Of small images they begin before the one ahead ends, which hides what a launch takes, and far tiles
-// of masks list their columns themselves (plane/tile_list.cuh), in place of two of the kernels. Labels have words of
-// their own (plane/labels.cuh), limits a kernel more (plane/limits.cuh). With spacings that squares of 31 bits do not
+// (plane/far.cuh). Of small images they begin before the one ahead ends, which hides what a launch takes. Labels have
+// words of their own (plane/labels.cuh), limits a kernel more (plane/limits.cuh). With spacings that squares of 31 bits do not
 // hold, rough squares say where to look, and double has the last word (plane/exact.cuh). What is left to do stays on
 // the device: the host launches all and waits for nothing. The two kernels that write results are compiled apart
 // (plane/solve.cuh).
@@ -14,7 +13,6 @@
 #include "core/cuda/runtime.h"
 #include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
-#include "grid/cuda/plane/byte_labels.cuh"
 #include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/labels.cuh"
 #include "grid/cuda/plane/launch.cuh"
@@ -27,7 +25,7 @@
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 namespace {
 
@@ -95,8 +93,7 @@ Plane make_plane(const Problem& p, std::int64_t items, std::size_t side, std::by
   if (has_labels(p)) {
     plane.beyond = 1;
     plane.pins = !p.signed_distance;
-    constexpr int kPackedTogether = 4;  // words of rows: see pack_byte_labels()
-    plane.row_words = (plane.width + kPackedTogether * 32 - 1) / (kPackedTogether * 32) * kPackedTogether;
+    plane.row_words = (plane.width + 63) / 64 * 2;
     const std::int64_t words_of_rows = plane.all_bands * kBand * plane.row_words;
     plane.changes = s.take<std::uint32_t>(words_of_rows);
     if (wants_site(p)) plane.upper = s.take<std::uint32_t>(columns);
@@ -234,7 +231,6 @@ class PlaneSolver {
     Kernels::solve_near(plane_, emitter, stream_);
     const int2 bands = make_int2(plane_.first_band, plane_.first_band + plane_.bands);
     if (!near_reads_carries(p_)) carry_sites(image_, bands, stream_);
-    if (Kernels::solve_far_at_once(plane_, emitter, stream_)) return;
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     launch_in_turn(prune, blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_, plane_);
     list<WhoWins>();
@@ -338,13 +334,7 @@ class PlaneEngine final : public Engine {
       using T = Label<typename decltype(tag)::type>;
       auto* last_row = reinterpret_cast<T*>(kept_row);
       auto* kernel = plane.upper_pins() ? pack_labels<T, true> : pack_labels<T, false>;
-      int columns = kPackBlock;  // of a block
-      if constexpr (sizeof(T) == 1)
-        if (has_aligned_rows(packing.input, 4)) {
-          kernel = plane.upper_pins() ? pack_byte_labels<true> : pack_byte_labels<false>;
-          columns = 4 * kPackBlock;
-        }
-      kernel<<<blocks(plane.all_bands, plane.pitch, columns), kPackBlock, 0, stream>>>(
+      kernel<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(
           plane, packing.input, packing.to > 0 ? last_row : nullptr);
       if (packing.to + plane.height == p_.extent(0)) return;
       const auto* row = reinterpret_cast<const T*>(packing.input.data) + (plane.height - 1) * packing.input.stride[0];
@@ -372,8 +362,8 @@ class PlaneEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_plane_engine(const Problem& problem) {
+std::unique_ptr<Engine> make_engine(const Problem& problem) {
   return plane_serves(problem) ? std::make_unique<PlaneEngine>(problem) : nullptr;
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -1,7 +1,7 @@
 // The engine for planes (plane/plain_2d.cu): kernels that write float distances of masks.
 #include "grid/cuda/plane/solve_kernels.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 template struct PlaneKernels<Writing::aligned, Spaced::none>;
 template struct PlaneKernels<Writing::unaligned, Spaced::none>;
@@ -11,4 +11,4 @@ template struct PlaneKernels<Writing::one_side, Spaced::none>;
 template struct PlaneKernels<Writing::one_side, Spaced::along_columns>;
 template struct PlaneKernels<Writing::one_side, Spaced::any>;
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -16,7 +16,7 @@
 #include "grid/cuda/warp.cuh"
 #include "grid/cuda/writing.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr int kBand = 32;         ///< rows of a band
 inline constexpr int kTile = 256;        ///< columns of a far tile, and of a chunk that is pruned by itself
@@ -42,7 +42,7 @@ struct Plane {
 
   // Labels (see plane/labels.cuh). The words mark ends of runs there: sites lie one element beyond, and so carries do.
   std::int32_t beyond = 0;              ///< rows from a marked element to its site
-  std::int32_t row_words = 0;           ///< words of a row, filled up to a multiple of four
+  std::int32_t row_words = 0;           ///< words of a row, an even number: two are read at once
   std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][row_words]: along rows
   std::uint32_t* background = nullptr;  ///< the same: label 0; null with upper_pins()
   std::uint32_t* upper = nullptr;       ///< as `bits`, for nearest sites: whether a row differs from the one above
@@ -175,4 +175,4 @@ struct Column {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -16,7 +16,7 @@
 #include "grid/cuda/plane/chords.cuh"
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr int kGroups = kTile / 32;
 inline constexpr float kNoHeight = 1e30f;
@@ -155,4 +155,4 @@ static __global__ void __launch_bounds__(kPruneWarps * 32, kPruneBlocks) prune(c
   store(masks[warp][0][lane % kGroups], masks[warp][1][lane % kGroups]);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -7,7 +7,7 @@
 
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Steps along a row from an element to the nearest ones to the left and right of its run.
 struct RunSteps {
@@ -123,4 +123,4 @@ struct alignas(16) RowRuns {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -8,15 +8,13 @@
 
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// V: the emitter's.
 template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
 struct PlaneKernels {
   static void solve_near(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream);
   static void solve_far(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream);
-  /// Float distances of masks, without lists of bands, if all tiles fit the device. @returns whether they do
-  static bool solve_far_at_once(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream);
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

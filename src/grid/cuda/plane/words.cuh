@@ -9,7 +9,7 @@
 #include "grid/cuda/mask.cuh"
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Any layout and type. Thread = column of a band: neighbours read neighbours.
 ///
@@ -237,4 +237,4 @@ __global__ void __launch_bounds__(kMostSegments * 32, resident_blocks(kMostSegme
   segment.carry(to_last, to_first);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

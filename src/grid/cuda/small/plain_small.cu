@@ -16,7 +16,7 @@
 #include "grid/cuda/small/small_labels.cuh"
 #include "grid/cuda/small/small_sites.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::small {
 
 namespace {
 
@@ -171,8 +171,8 @@ class SmallEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_small_engine(const Problem& problem) {
+std::unique_ptr<Engine> make_engine(const Problem& problem) {
   return small_serves(problem) ? std::make_unique<SmallEngine>(problem) : nullptr;
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::small

@@ -15,7 +15,11 @@
 #include "grid/cuda/volume/window.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::volume {}
+
+namespace fathom::grid::cuda::small {
+
+using namespace volume;  // whose tiles, windows and writers these are
 
 inline constexpr int kSmallAxis = 128;
 using SmallSquares = RowSquares<kCap16>;
@@ -264,4 +268,4 @@ __global__ void __launch_bounds__(kSmallBlock,
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::small

@@ -10,7 +10,7 @@
 #include "grid/cuda/small/small_images.cuh"
 #include "grid/cuda/volume/labels.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::small {
 
 template <class T>
 __global__ void __launch_bounds__(kSmallPackBlock)
@@ -64,4 +64,4 @@ static __global__ void __launch_bounds__(kSmallPackBlock)
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::small

@@ -13,7 +13,7 @@
 #include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/spaced/label_sites.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::small {
 
 /// square · 2⁹ + (steps along y + 128) · 2 + whether the site lies to the right.
 struct SmallSites {
@@ -175,4 +175,4 @@ __global__ void __launch_bounds__(kSmallBlock, search_blocks(kSmallBlock, true))
   }
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::small
