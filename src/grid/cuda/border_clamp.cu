@@ -1,8 +1,7 @@
 // Borders of sites and the maximum distance, after a transform without them: a minimum with the distance to the array's
 // own ends, and a comparison, are all that is missing. Signed fields tell by their sign who looks for the border.
 //
-// Large images have a kernel of their own, which knows where limits cannot matter (plane/limits.cuh); masks of volumes
-// with unequal spacings get theirs as they are written (volume/spaced/spaced.cuh).
+// Masks of volumes with unequal spacings get theirs as they are written (volume/spaced/spaced.cuh).
 //
 // Work mapping: warp = 256 neighbours of a row, lane = 8 of them, 32 apart. Cost: every distance is read once more, and
 // written where it changes.

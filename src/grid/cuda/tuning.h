@@ -44,7 +44,6 @@ inline constexpr int kShortTile = 64;        ///< tiles with this many candidate
 inline constexpr int kWorthWalking = 112;    ///< candidates of a tile from which on it is asked whether rows are convex
 inline constexpr int kFewCandidates = 8;     ///< up to here all are tried everywhere
 inline constexpr int kCapacity = 320;        ///< candidates in shared memory, which leaves it below 48 KiB
-inline constexpr int kLimitWarps = 4;        ///< of a block
 inline constexpr int kFarBlock = 256;
 inline constexpr int kFarBlocks = 4;  ///< per multiprocessor
 inline constexpr int kFarBlocksWithSites = 2;

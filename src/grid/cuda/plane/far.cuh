@@ -11,8 +11,7 @@
 //
 // With nearest sites, values are 2 d² + 1 where the column's nearest site is below and none as near above, else 2 d².
 // A second scan looks for the candidates whose value is the least, and takes the right one of several by a code for
-// each (plane/far_codes.cuh). Cost: another five operations. Where all sites are less than 724 away, one scan does: the
-// codes stand behind the values then, so that the least key is the right site's.
+// each (plane/far_codes.cuh). Cost: another five operations.
 //
 // Without a unit, values are doubles (plane/exact.cuh), and half as many candidates are in shared memory at a time.
 // Cost: twice as many operations per element and candidate as in units, on two kinds of units that work side by side.
@@ -86,24 +85,16 @@ class FarTile {
       if (mine < count) m_.column[mine] = entry.x;
       for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
       __syncthreads();
-      const bool is_near = count > kFewCandidates && find_winners(count);
-      if constexpr (!kSites) {
-        scan(count);
-      } else if (is_near) {
-        scan_keys(count);
-        open_keys();
-      } else {
-        scan(count);
-        find_columns(count);
-      }
+      find_winners_among(count);
+      scan(count);
+      if constexpr (kSites) find_columns(count);
     }
     finish();
   }
 
   /// In chunks of what fits, filtered.
   __device__ void solve_long() {
-    if constexpr (kReal) find_exactly_among_many();
-    else find_among_many();
+    find_among_many();
     finish();
   }
 
@@ -113,51 +104,21 @@ class FarTile {
 
   __device__ void find_among_many() {
     int count = 0, chunks = 0;
-    bool is_near = false, is_chunk_near = false;  // what the first chunk says holds for all
     for (int next = first_; next <= last_; ++chunks) {
       count = load_squares(next);
-      if (chunks == 0 && next > last_ && walk(count)) return;
-      is_chunk_near = find_winners_among(count);
-      if (chunks == 0) is_near = is_chunk_near;
-      if (kSites && is_near) scan_keys(count);
-      else scan(count);
+      if constexpr (!kReal)
+        if (chunks == 0 && next > last_ && walk(count)) return;
+      find_winners_among(count);
+      scan(count);
     }
-    const auto look_again = [&](auto&& look) {
-      if (chunks == 1) look(count);
-      else
-        for (int next = first_; next <= last_;) {
-          count = load_squares(next);
-          find_winners_among(count);
-          look(count);
-        }
-    };
     if constexpr (kSites) {
-      if (is_near) open_keys();
-      else look_again([&](int of_chunk) { find_columns(of_chunk); });
-    }
-  }
-
-  /// The same without a unit, where squares of half as many fit.
-  __device__ void find_exactly_among_many() {
-    const FromLines left = from_lines(first_), right = from_lines(last_);
-    for (int next = first_; next <= last_;) {
-      const int count = collect(next, left, right);
-      for (int from = 0; from < count; from += kHeld) {
-        const int held = min(kHeld, count - from);
-        if (from > 0) move_to_front(from, held);
-        for (int k = warp_; k < held; k += kFarWarps) store_squares(k, {m_.column[k], m_.words[k]});
-        __syncthreads();
-        find_winners_among(held);
-        scan(held);
+      if (chunks == 1) return find_columns(count);
+      for (int next = first_; next <= last_;) {
+        count = load_squares(next);
+        find_winners_among(count);
+        find_columns(count);
       }
     }
-  }
-  __device__ void move_to_front(int from, int count) {
-    static_assert(kHeld <= kFarBlock && 2 * kHeld >= kCapacity);
-    __syncthreads();
-    const int t = static_cast<int>(threadIdx.x);
-    if (t < count) m_.column[t] = m_.column[from + t], m_.words[t] = m_.words[from + t];
-    __syncthreads();
   }
 
   /// The only candidate: no memory is shared, and no warp waits for another.
@@ -191,9 +152,9 @@ class FarTile {
     __syncthreads();
     return count;
   }
-  /// @returns whether all of the tile's nearest sites are known to be near enough for keys
-  __device__ bool find_winners_among(int count) {
-    return count > kFewCandidates && (count > kShortTile ? find_winners_in_steps(count) : find_winners(count));
+  __device__ void find_winners_among(int count) {
+    if (count > kShortTile) find_winners_in_steps(count);
+    else if (count > kFewCandidates) find_winners(count);
   }
 
   /// Lane = column: the least values, where all rows of many candidates are convex. @returns whether they are
@@ -221,12 +182,14 @@ class FarTile {
 
   /// Fills the memory with candidates from `next` on. @returns how many
   __device__ int collect(int& next, const FromLines& left, const FromLines& right) {
+    constexpr int kStep = kHeld > kFarBlock ? kFarBlock : kFarBlock / 2;
     int count = 0;
     do {
       const int k = next + static_cast<int>(threadIdx.x);
-      const Entry entry = k <= last_ ? list_[k] : Entry{};
+      const bool is_there = k <= last_ && k < next + kStep;
+      const Entry entry = is_there ? list_[k] : Entry{};
       const Entry before = neighbour(k, entry, -1), behind = neighbour(k, entry, 1);
-      const bool keep = k <= last_ && may_win(k, entry, before, behind, left, right);
+      const bool keep = is_there && may_win(k, entry, before, behind, left, right);
       const unsigned kept = __ballot_sync(kAllLanes, keep);
       __syncthreads();
       if (lane_id() == 0) m_.kept[warp_] = __popc(kept);
@@ -241,8 +204,8 @@ class FarTile {
         m_.column[place] = entry.x;
         m_.words[place] = entry.column;
       }
-      next += kFarBlock;
-    } while (next <= last_ && count + min(kFarBlock, last_ - next + 1) <= kCapacity);
+      next += kStep;
+    } while (next <= last_ && count + min(kStep, last_ - next + 1) <= kHeld);
     __syncthreads();
     return count;
   }
@@ -287,29 +250,16 @@ class FarTile {
     m_.last_winner[p] = static_cast<int>(last);
   }
 
-  /// Whether a site is so near that none within 32 columns is ColumnKey::kReach away.
-  __device__ bool is_near(unsigned value) const {
-    const float left = ColumnKey::kReach - 32 * (kSpaced ? sqrtf(static_cast<float>(plane_.column_weight)) : 1.0f);
-    return left > 0 && static_cast<float>(value) < 2 * left * left;
-  }
-  /// A barrier. @returns whether all threads say so, where that is asked
-  static __device__ bool agree(bool says) {
-    if constexpr (kSites) return __syncthreads_and(says);
-    __syncthreads();
-    return false;
-  }
-
-  /// Winners at columns x0 + 32 p, a warp each. @returns whether they are near
-  __device__ bool find_winners(int count) {
+  /// Winners at columns x0 + 32 p, a warp each.
+  __device__ void find_winners(int count) {
     RowWinners winners(0);
     look(cell_.x0 + 32 * warp_, 0, count - 1, 1, winners);
     keep_winners(warp_, winners);
-    return agree(kSites && is_near(winners.best));
+    __syncthreads();
   }
 
   /// The same by halving, where the warps share the candidates between two columns that are known.
-  __device__ bool find_winners_in_steps(int count) {
-    bool are_near = true;
+  __device__ void find_winners_in_steps(int count) {
 #pragma unroll 1
     for (int level = 0; level < 3; ++level) {
       const int step = 4 >> level, parts = 8 >> level, part = warp_ & (parts - 1);
@@ -328,11 +278,9 @@ class FarTile {
           winners.join(m_.part_best[warp_ + i][lane_id()], others.x, others.y);
         }
         keep_winners(p, winners);
-        if constexpr (kSites) are_near &= is_near(winners.best);
       }
       __syncthreads();
     }
-    return agree(are_near);
   }
 
   /// The candidates between the winners at the ends of the warp's 32 columns.
@@ -368,18 +316,12 @@ class FarTile {
   static __device__ double lesser(double one, double other) { return one < other ? one : other; }
 
   __device__ void scan_in_units(int count) {
-    const int x = cell_.column();
-    scan_in_units(count, [&](int k) { return across(x, k); });
-  }
-  /// @param across_to  what the columns to a candidate add
-  template <class AcrossTo>
-  __device__ void scan_in_units(int count, AcrossTo&& across_to) {
     if (!cell_.is_open) return;
-    const int last = last_in_range(count);
+    const int x = cell_.column(), last = last_in_range(count);
     int k = first_in_range(count);
 #pragma unroll 1
     for (; k + 2 <= last; k += 3) {
-      const unsigned a = across_to(k), b = across_to(k + 1), c = across_to(k + 2);
+      const unsigned a = across(x, k), b = across(x, k + 1), c = across(x, k + 2);
       const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
 #pragma unroll
       for (int q = 0; q < 8; ++q) {
@@ -393,7 +335,7 @@ class FarTile {
     }
 #pragma unroll 1
     for (; k <= last; ++k) {
-      const unsigned a = across_to(k);
+      const unsigned a = across(x, k);
       const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
 #pragma unroll
       for (int q = 0; q < 8; ++q) {
@@ -404,42 +346,6 @@ class FarTile {
         best[2] = __viaddmin_u32(u.z, a, best[2]);
         best[3] = __viaddmin_u32(u.w, a, best[3]);
       }
-    }
-  }
-
-  /// Lane = column: the least keys. By all threads of the block; the squares become keys.
-  __device__ void scan_keys(int count) {
-    for (int i = static_cast<int>(threadIdx.x); i < count * 32; i += kFarBlock)
-      m_.squares[i] = ColumnKey::along(m_.squares[i]);
-    __syncthreads();
-    const int x = cell_.column();
-    scan_in_units(count, [&](int k) {
-      const Nearest nearest = m_.nearest[k];
-      return nearest == Nearest::both ? ColumnKey::kNone : across_in_key(x, k, nearest == Nearest::below);
-    });
-    if (!cell_.is_open) return;
-    const int last = last_in_range(count);
-#pragma unroll 1
-    for (int k = first_in_range(count); k <= last; ++k) {
-      if (m_.nearest[k] != Nearest::both) continue;
-      const unsigned above = across_in_key(x, k, false), below = across_in_key(x, k, true);
-#pragma unroll
-      for (int r = 0; r < kBand; ++r) {
-        const unsigned key = m_.squares[k * 32 + r];
-        best_[r] = __viaddmin_u32(key, ColumnKey::is_below(key) ? below : above, best_[r]);
-      }
-    }
-  }
-  /// What the columns from x to candidate k add to a key.
-  __device__ unsigned across_in_key(int x, int k, bool below) const {
-    return ColumnKey::across(across(x, k), m_.column[k] - x, below);
-  }
-  /// From keys to values and codes.
-  __device__ void open_keys() {
-#pragma unroll
-    for (int r = 0; r < kBand; ++r) {
-      codes_[r] = ColumnKey::code(best_[r]);
-      best_[r] = ColumnKey::value(best_[r]);
     }
   }
 

@@ -1,7 +1,6 @@
 // The kernels of the engine for planes that write results, as its host side launches them: near elements
 // (plane/near.cuh) and far tiles (plane/far.cuh). There is one of each for every form of results and kind of spacing,
-// and a compiler takes long over them: they are compiled in parts (plane/plain_2d_distances.cu, plane/plain_2d_real.cu,
-// plane/plain_2d_sites.cu, plane/plain_2d_values.cu).
+// and a compiler takes long over them: they are compiled in two parts (plane/distances.cu, plane/results.cu).
 #pragma once
 
 #include <cuda_runtime_api.h>

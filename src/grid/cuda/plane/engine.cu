@@ -4,7 +4,7 @@
 // elements (plane/near.cuh), carries (plane/words.cuh; with unequal spacings they come before near elements, which need
 // them), columns that can matter to far ones (plane/prune.cuh), lists and queue (plane/list.cuh), far tiles
 // (plane/far.cuh). Of small images they begin before the one ahead ends, which hides what a launch takes. Labels have
-// words of their own (plane/labels.cuh), limits a kernel more (plane/limits.cuh). With spacings that squares of 31 bits do not
+// words of their own (plane/labels.cuh), limits a kernel more (border_clamp.cu). With spacings that squares of 31 bits do not
 // hold, rough squares say where to look, and double has the last word (plane/exact.cuh). What is left to do stays on
 // the device: the host launches all and waits for nothing. The two kernels that write results are compiled apart
 // (plane/solve.cuh).
@@ -16,7 +16,6 @@
 #include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/labels.cuh"
 #include "grid/cuda/plane/launch.cuh"
-#include "grid/cuda/plane/limits.cuh"
 #include "grid/cuda/plane/list.cuh"
 #include "grid/cuda/plane/near_exact.cuh"
 #include "grid/cuda/plane/prune.cuh"
@@ -193,7 +192,6 @@ class PlaneSolver {
     else if (p_.isotropic) solve<Spaced::none>();
     else if (plane_.column_weight == 1 && !is_general(writing_)) solve_floats<Spaced::along_columns>();
     else solve<Spaced::any>();
-    if (!is_general(writing_) && has_limits(p_)) apply_limits();
   }
 
  private:
@@ -261,13 +259,6 @@ class PlaneSolver {
     fathom::cuda::check_launch("tabulating roots");
   }
 
-  /// Of a side, whose cells that were left open are known now; the other's stay as they are or are written later.
-  void apply_limits() const {
-    limit_cells<<<blocks(plane_.all_bands, plane_.cells(), kLimitWarps), kLimitWarps * 32, 0, stream_>>>(
-        plane_, Limits::of(p_));
-    fathom::cuda::check_launch("applying limits");
-  }
-
   const Problem& p_;
   const Batch& batch_;
   const cudaStream_t stream_;
@@ -311,6 +302,8 @@ class PlaneEngine final : public Engine {
     // The elements inside last: mostly they are fewer, and most of what the other side leaves is not written again.
     for (std::size_t side = sides_of(p_); side-- > 0;)
       PlaneSolver(part, batch, first_item, items, side, words, scratch, stream).run();
+    if (!is_general(writing_of(part, writes_floats(part, items), false)) && has_limits(part))
+      clamp_items(part, batch, first_item, items, stream);
   }
 
  private:

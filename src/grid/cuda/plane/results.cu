@@ -1,4 +1,4 @@
-// The engine for planes (plane/plain_2d.cu): kernels for labels, and for what is no float distance.
+// The engine for planes (plane/engine.cu): kernels for labels, nearest sites, and what is no float distance.
 #include "grid/cuda/plane/solve_kernels.cuh"
 
 namespace fathom::grid::cuda::plane {
@@ -10,5 +10,11 @@ template struct PlaneKernels<Writing::general_labels, Spaced::none>;
 template struct PlaneKernels<Writing::general_labels, Spaced::any>;
 template struct PlaneKernels<Writing::general, Spaced::none>;
 template struct PlaneKernels<Writing::general, Spaced::any>;
+template struct PlaneKernels<Writing::general, Spaced::real>;
+template struct PlaneKernels<Writing::general, Spaced::real, double>;
+template struct PlaneKernels<Writing::sites, Spaced::none>;
+template struct PlaneKernels<Writing::sites, Spaced::any>;
+template struct PlaneKernels<Writing::label_sites, Spaced::none>;
+template struct PlaneKernels<Writing::label_sites, Spaced::any>;
 
 }  // namespace fathom::grid::cuda::plane
