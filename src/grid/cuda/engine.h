@@ -81,12 +81,14 @@ namespace general {
 std::unique_ptr<Engine> make_engine(const Problem& problem);
 }
 
+/// An engine, and what reports call it (docs/design.md, "Engines").
+struct Choice {
+  std::unique_ptr<Engine> engine;
+  const char* name;
+};
+
 /// The fastest that serves. It refers to the problem.
-inline std::unique_ptr<Engine> make_engine(const Problem& problem) {
-  if (auto engine = small::make_engine(problem)) return engine;
-  if (auto engine = plane::make_engine(problem)) return engine;
-  if (auto engine = make_volume_engine(problem)) return engine;
-  return general::make_engine(problem);
-}
+/// @param on_device  arrays are there: results are not cut
+Choice choose_engine(const Problem& problem, bool on_device);
 
 }  // namespace fathom::grid::cuda
