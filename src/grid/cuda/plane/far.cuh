@@ -11,7 +11,7 @@
 //
 // With nearest sites, values are 2 d² + 1 where the column's nearest site is below and none as near above, else 2 d².
 // A second scan looks for the candidates whose value is the least, and takes the right one of several by a code for
-// each (plane/far_codes.cuh). Cost: another five operations.
+// each (ColumnCode). Cost: another five operations.
 //
 // Without a unit, values are doubles (plane/exact.cuh), and half as many candidates are in shared memory at a time.
 // Cost: twice as many operations per element and candidate as in units, on two kinds of units that work side by side.
@@ -21,7 +21,6 @@
 #include "grid/cuda/plane/chords.cuh"
 #include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/far_cell.cuh"
-#include "grid/cuda/plane/far_codes.cuh"
 #include "grid/cuda/plane/far_results.cuh"
 #include "grid/cuda/plane/far_walk.cuh"
 
@@ -47,12 +46,13 @@ template <Writing kWriting, Spaced kSpacing, class V>
 class FarTile {
  public:
   __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, std::uint32_t tile)
-      : plane_(plane), emitter_(emitter), m_(memory), cell_(plane, tile), warp_(cell_.warp), list_(plane, tile) {
+      : plane_(plane), emitter_(emitter), m_(memory), cell_(plane, tile), warp_(cell_.warp) {
 #pragma unroll
     for (int r = 0; r < kBand; ++r) best_[r] = Results::kNothing, codes_[r] = kNoBound;
-    const int2 range = list_.range();
-    first_ = range.x;
-    last_ = range.y;
+    if (plane.left.list_count[cell_.band] == 0) return;
+    const ushort2* edges = plane.left.anchors + cell_.band * (plane.tiles() + 1) + cell_.tile;
+    first_ = edges[0].x;
+    last_ = edges[1].y;
   }
 
   using Results = FarResults<kWriting, kSpacing, V>;
@@ -67,9 +67,9 @@ class FarTile {
     const auto ask_for = [](const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); };
     if (lane_id() % 8 == 0) ask_for(plane.bits + band * plane.pitch + t * kTile + threadIdx.x);
     if (threadIdx.x != 0) return;
-    ask_for(plane.open_cells + band * plane.cells() + t * kFarWarps);
-    ask_for(plane.list_count + band);
-    ask_for(plane.anchors + band * (plane.tiles() + 1) + t);
+    ask_for(plane.left.open_cells + band * plane.cells() + t * kFarWarps);
+    ask_for(plane.left.list_count + band);
+    ask_for(plane.left.anchors + band * (plane.tiles() + 1) + t);
   }
 
   /// All candidates at once, unfiltered.
@@ -80,7 +80,7 @@ class FarTile {
       const int count = last_ - first_ + 1;
       const int mine = warp_ + kFarWarps * lane_id();
       Entry entry;
-      if (mine < count) entry = list_[first_ + mine];
+      if (mine < count) entry = candidate(first_ + mine);
       __syncthreads();  // the tile before is done with the memory
       if (mine < count) m_.column[mine] = entry.x;
       for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
@@ -123,7 +123,7 @@ class FarTile {
 
   /// The only candidate: no memory is shared, and no warp waits for another.
   __device__ void take_only() {
-    const Entry entry = list_[first_];
+    const Entry entry = candidate(first_);
     const Value own = cell_.square_along(entry.column.at(lane_id(), plane_.beyond)),
                 beside = cell_.square_across(cell_.column() - entry.x);
 #pragma unroll
@@ -136,7 +136,7 @@ class FarTile {
     if constexpr (kSites) {
       bool is_below = both.y < both.x;
       if (kLabels && entry.column.bits >> lane_id() & 1)
-        is_below = !(plane_.upper[cell_.start + entry.x] >> lane_id() & 1);
+        is_below = !(plane_.runs.upper[cell_.start + entry.x] >> lane_id() & 1);
       square = 2 * square + unsigned{is_below};
       const unsigned below = __ballot_sync(kAllLanes, is_below);
       if (lane_id() == 0)
@@ -162,7 +162,7 @@ class FarTile {
     constexpr std::uint32_t kMost = 1u << 30;  // values are twice that with sites, and below 2³¹
     if (count < kWorthWalking || count > RowWalk::kMostCandidates) return false;
     if (kSites && plane_.square(plane_.image_bands * kBand, plane_.pitch) >= kMost) return false;
-    RowWalk row(m_.squares, m_.column, count, (kSpaced ? plane_.column_weight : 1) * (kSites ? 2 : 1));
+    RowWalk row(m_.squares, m_.column, count, (kSpaced ? plane_.spacing.column_weight : 1) * (kSites ? 2 : 1));
     if (warp_ == kFarWarps - 1) row.put_guard();
     if (!__syncthreads_and(row.is_convex(warp_, kFarWarps))) return false;
     if (cell_.is_open) {
@@ -187,7 +187,7 @@ class FarTile {
     do {
       const int k = next + static_cast<int>(threadIdx.x);
       const bool is_there = k <= last_ && k < next + kStep;
-      const Entry entry = is_there ? list_[k] : Entry{};
+      const Entry entry = is_there ? candidate(k) : Entry{};
       const Entry before = neighbour(k, entry, -1), behind = neighbour(k, entry, 1);
       const bool keep = is_there && may_win(k, entry, before, behind, left, right);
       const unsigned kept = __ballot_sync(kAllLanes, keep);
@@ -214,7 +214,7 @@ class FarTile {
   __device__ Entry neighbour(int k, const Entry& entry, int step) const {
     const int lane = lane_id() + step;
     const bool is_outside = lane < 0 || lane > 31, is_there = k + step >= first_ && k + step <= last_;
-    const Entry outside = is_outside && is_there ? list_[k + step] : Entry{};
+    const Entry outside = is_outside && is_there ? candidate(k + step) : Entry{};
     const Entry beside = entry.from_lane(lane & 31);
     return is_outside ? outside : beside;
   }
@@ -230,7 +230,8 @@ class FarTile {
     return (me.may_be_above() && !is_out(&LinePoint::upper)) || (me.may_be_below() && !is_out(&LinePoint::lower));
   }
 
-  __device__ FromLines from_lines(int k) const { return {list_[k], plane_}; }
+  __device__ FromLines from_lines(int k) const { return {candidate(k), plane_}; }
+  __device__ Entry candidate(int k) const { return Entry::load(plane_, cell_.start, k); }
 
   using RowWinners = std::conditional_t<kReal, LikelyWinners<UpperHalves>, Winners>;
 
@@ -388,8 +389,7 @@ class FarTile {
   FarMemory& m_;
   const FarCell<kSpacing> cell_;
   const int warp_;
-  const BandList list_;
-  int first_ = 0, last_ = -1;
+  int first_ = 0, last_ = -1;  ///< candidates that can win in the tile, of the band's; none
   Value best_[kBand];
   unsigned codes_[kBand];  ///< of columns
 };
@@ -406,19 +406,19 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
   using Tile = FarTile<kWriting, kSpaced, V>;
   __shared__ __align__(16) FarMemory memory;
   plane.take_turn();
-  const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];
+  const unsigned short_tiles = plane.left.counters[0], long_tiles = plane.left.counters[1];
   const std::int64_t all = plane.all_bands * plane.tiles();
   while (long_tiles > 0) {
-    if (threadIdx.x == 0) memory.ticket = static_cast<int>(atomicAdd(&plane.counters[2], 1u));
+    if (threadIdx.x == 0) memory.ticket = static_cast<int>(atomicAdd(&plane.left.counters[2], 1u));
     __syncthreads();
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
-    const std::uint32_t tile = plane.work[all - 1 - ticket];
+    const std::uint32_t tile = plane.left.work[all - 1 - ticket];
     Tile(plane, emitter, memory, tile).solve_long();
     __syncthreads();
   }
   // While one is solved, what the next one reads is on its way.
-  const auto short_tile = [&](unsigned i) { return i < short_tiles ? plane.work[i] : 0; };
+  const auto short_tile = [&](unsigned i) { return i < short_tiles ? plane.left.work[i] : 0; };
   std::uint32_t tile = short_tile(blockIdx.x), next = short_tile(blockIdx.x + gridDim.x);
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x) {
     const std::uint32_t behind = short_tile(i + 2 * gridDim.x);

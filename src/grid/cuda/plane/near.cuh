@@ -185,7 +185,7 @@ class NearTile {
         band_(blockIdx.y),
         x0_(static_cast<int>(blockIdx.x) * kWidth),
         rows_(plane.height - plane.first_row(band_)),
-        open_cells_(plane.open_cells + band_ * plane.cells()),
+        open_cells_(plane.left.open_cells + band_ * plane.cells()),
         whole_(x0_ + kWidth <= plane.width && rows_ >= kBand) {}
 
   /// Words of all rows to shared memory, by all threads. @returns false where too few sites are around, and the tile is
@@ -198,7 +198,7 @@ class NearTile {
     if (__syncthreads_count(word.is_alive) * 4 < there) {
       const int cell = x0_ / 32 + t;
       if (t < kWidth / 32 && cell * 32 < plane_.width) open_cells_[cell] = 1;
-      if (t == 0) plane_.open_bands[band_] = 1;
+      if (t == 0) plane_.left.open_bands[band_] = 1;
       return false;
     }
     // No search of an image that ends in this block reaches farther.
@@ -213,7 +213,7 @@ class NearTile {
     const int first = static_cast<int>(blockIdx.z) * kWarps + warp(), step = static_cast<int>(gridDim.z) * kWarps;
     for (int task = first; task < kTasks; task += step)
       if (x0_ + task % 4 * 64 < plane_.width) solve(task / 4 * 2, task % 4 * 64);
-    if (is_open_) plane_.open_bands[band_] = 1;
+    if (is_open_) plane_.left.open_bands[band_] = 1;
   }
 
  private:
@@ -276,7 +276,7 @@ class NearTile {
     return {plane_, m_.stages[NearMemory<kWriting>::kStaged ? warp() : 0]};
   }
   __device__ void write_floats(const unsigned (&best)[4], int r, int x, bool there) const {
-    float* to = m_.floats + r * plane_.row_stride + x;
+    float* to = m_.floats + r * plane_.out.row_stride + x;
     float squares[Word::kColumns][4];
     Word::unpack(best, squares);
 #pragma unroll
@@ -290,7 +290,7 @@ class NearTile {
   /// Without a unit. @param row  of keys, at the first of four
   __device__ void write_measured(const uint4* row, const unsigned (&best)[4], int r, int x, bool there) const {
     // All belong to the other side.
-    if (kWriting == Writing::one_side && !plane_.side.is_first && !__any_sync(kAllLanes, Word::largest(best, 0)))
+    if (kWriting == Writing::one_side && !plane_.out.side.is_first && !__any_sync(kAllLanes, Word::largest(best, 0)))
       return;
     Measured<kWriting> exact[4];
     NearExact<Measured<kWriting>>(plane_, row).measure_four(best, exact);
@@ -301,8 +301,8 @@ class NearTile {
     } else {
       float distances[4];
 #pragma unroll
-      for (int q = 0; q < 4; ++q) distances[q] = exact[q] * plane_.side.scale;
-      floats().write(m_.floats + r * plane_.row_stride + x, plane_.width - x, exact, distances, there, whole_);
+      for (int q = 0; q < 4; ++q) distances[q] = exact[q] * plane_.out.side.scale;
+      floats().write(m_.floats + r * plane_.out.row_stride + x, plane_.width - x, exact, distances, there, whole_);
     }
   }
 
@@ -312,7 +312,7 @@ class NearTile {
   const std::int64_t band_;
   const int x0_, rows_;
   std::uint8_t* const open_cells_;
-  const bool whole_;  ///< all of it is inside the image
+  const bool whole_;      ///< all of it is inside the image
   bool is_open_ = false;  ///< the thread has left something to the far search
 };
 

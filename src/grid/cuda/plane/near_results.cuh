@@ -16,8 +16,8 @@ struct NearFloats {
   float* stage;  ///< of the warp: 128 floats, where rows are not aligned
 
   __device__ float distance_of(float square) const {
-    if constexpr (kWriting == Writing::one_side) return plane.side.near(square);
-    return kSpaced == Spaced::none ? small_root(square) : small_root(square) * plane.side.scale;
+    if constexpr (kWriting == Writing::one_side) return plane.out.side.near(square);
+    return kSpaced == Spaced::none ? small_root(square) : small_root(square) * plane.out.side.scale;
   }
   /// Four neighbours, of which `count` are in the row.
   ///
@@ -40,13 +40,13 @@ struct NearFloats {
  private:
   /// Whether rows are not aligned: asked at run time where there is no kernel for either.
   __device__ bool spreads() const {
-    if constexpr (kSpaced != Spaced::none || kWriting == Writing::labels) return !plane.is_aligned;
+    if constexpr (kSpaced != Spaced::none || kWriting == Writing::labels) return !plane.out.is_aligned;
     else return kWriting == Writing::unaligned;
   }
   /// One by one where some belong to the other side.
   __device__ void put_side(float* to, const float (&own)[4], const float (&distances)[4], int count) const {
-    const bool takes_all = plane.side.is_first || fminf(fminf(own[0], own[1]), fminf(own[2], own[3])) > 0;
-    if (plane.is_aligned && takes_all && count >= 4) return put(to, distances, 4);
+    const bool takes_all = plane.out.side.is_first || fminf(fminf(own[0], own[1]), fminf(own[2], own[3])) > 0;
+    if (plane.out.is_aligned && takes_all && count >= 4) return put(to, distances, 4);
 #pragma unroll
     for (int q = 0; q < 4; ++q)
       if (q < count && (takes_all || own[q] > 0)) to[q] = distances[q];
@@ -103,7 +103,7 @@ struct NearSites {
   }
   __device__ float distance_of(const NearKey& key) const {
     const float root = small_root(small_float(key.square));
-    return kSpaced ? root * plane.side.scale : root;
+    return kSpaced ? root * plane.out.side.scale : root;
   }
 
   /// Not inlined: it takes registers from the search. Nor by reference: what has an address is in memory, and would be
@@ -175,7 +175,8 @@ struct NearValues {
       const unsigned squares[4] = {Word::square(best[0], k), Word::square(best[1], k), Word::square(best[2], k),
                                    Word::square(best[3], k)};
       unsigned inside = 0;
-      if (kLabels && !plane.pins) inside = ~(plane.background[(band * kBand + r) * plane.row_words + x / 32] >> x % 32);
+      if (kLabels && !plane.runs.pins)
+        inside = ~(plane.runs.background[(band * kBand + r) * plane.runs.row_words + x / 32] >> x % 32);
       emitter.values.write_four(rows + r * emitter.values.row_bytes() + std::int64_t{4} * x, squares, inside);
     }
   }
@@ -195,10 +196,10 @@ struct NearValues {
  private:
   /// As LaneResults::inside.
   __device__ unsigned inside_of(int r, int x) const {
-    const std::uint32_t* row = plane.background + (band * kBand + r) * plane.row_words + x / 32;
+    const std::uint32_t* row = plane.runs.background + (band * kBand + r) * plane.runs.row_words + x / 32;
     unsigned words[4], inside = 0;  // all are read before any is looked at, so that the waits are one
 #pragma unroll
-    for (int i = 0; i < 4; ++i) words[i] = row[i / 2 * plane.row_words + i % 2];
+    for (int i = 0; i < 4; ++i) words[i] = row[i / 2 * plane.runs.row_words + i % 2];
 #pragma unroll
     for (int i = 0; i < 4; ++i) inside |= (~words[i] >> lane_id() & 1) << i;
     return inside;
@@ -212,7 +213,7 @@ struct NearValues {
     for (int i = 0; i < 4; ++i) {
       results.squares[i / 2][i % 2] = stage[32 * i + lane_id()];
     }
-    if (kLabels && !plane.pins) results.inside = inside_of(r, x);
+    if (kLabels && !plane.runs.pins) results.inside = inside_of(r, x);
     write_results(emitter, results);
   }
 };
