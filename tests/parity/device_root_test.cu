@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fathom/core/device.h"
-#include "grid/cuda/roots.cuh"
+#include "grid/cuda/output/roots.cuh"
 
 namespace fathom::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "grid/batch.h"
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/layout.cuh"
 
 namespace fathom::grid::cuda {
 

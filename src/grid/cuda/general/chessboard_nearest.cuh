@@ -7,8 +7,8 @@
 // Cost per element: O(1) for 2 axes, O(D) for 3, O(D^(axes − 2)) at worst.
 #pragma once
 
-#include "grid/cuda/classes.cuh"
 #include "grid/cuda/general/line_words.h"
+#include "grid/cuda/input/classes.cuh"
 #include "grid/value.hd.h"
 
 namespace fathom::grid::cuda::general {

@@ -7,7 +7,7 @@
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/general/line_words.h"
-#include "grid/cuda/mask.cuh"
+#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/tuning.h"
 
 namespace fathom::grid::cuda::general {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "grid/cuda/classes.cuh"
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/classes.cuh"
+#include "grid/cuda/input/layout.cuh"
 #include "grid/line_word.hd.h"
 
 namespace fathom::grid::cuda::general {

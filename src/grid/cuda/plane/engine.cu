@@ -4,15 +4,16 @@
 // elements (plane/near.cuh), carries (plane/words.cuh; with unequal spacings they come before near elements, which need
 // them), columns that can matter to far ones (plane/prune.cuh), lists and queue (plane/list.cuh), far tiles
 // (plane/far.cuh). Of small images they begin before the one ahead ends, which hides what a launch takes. Labels have
-// words of their own (plane/labels.cuh), limits a kernel more (border_clamp.cu). With spacings that squares of 31 bits
-// do not hold, rough squares say where to look, and double has the last word (plane/exact.cuh). What is left to do
-// stays on the device: the host launches all and waits for nothing. The two kernels that write results are compiled
+// words of their own (plane/labels.cuh), limits a kernel more (output/border_clamp.cu). With spacings that squares of
+// 31 bits do not hold, rough squares say where to look, and double has the last word (plane/exact.cuh). What is left to
+// do stays on the device: the host launches all and waits for nothing. The two kernels that write results are compiled
 // apart (plane/solve.cuh).
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
-#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/input/sides.cuh"
+#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/labels.cuh"
 #include "grid/cuda/plane/launch.cuh"
@@ -22,7 +23,6 @@
 #include "grid/cuda/plane/solve.cuh"
 #include "grid/cuda/plane/words.cuh"
 #include "grid/cuda/scratch.h"
-#include "grid/cuda/sides.cuh"
 
 namespace fathom::grid::cuda::plane {
 
@@ -146,7 +146,7 @@ std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base) {
 /// Whether results are floats of whole bands, whose limits, if any, are seen to afterwards.
 bool writes_floats(const Problem& p, std::int64_t items) {
   const bool may_be_cut = items == 1 && p.range(0).begin % kBand == 0;
-  return is_plain_float(p, may_be_cut ? 0 : kNoAxis) && (squares_fit(p) || !has_limits(p));
+  return is_float_field(p, may_be_cut ? 0 : kNoAxis) && (squares_fit(p) || !has_limits(p));
 }
 
 /// Whether four float results can be written at once, everywhere.

@@ -114,7 +114,7 @@ class FarResults {
     const int x = cell_.column(), y0 = plane_.first_row(cell_.band);
     const std::uint32_t sites = plane_.bits[cell_.start + x], upper = kLabels ? plane_.runs.upper[cell_.start + x] : 0;
     const bool are_small = max(largest(), kLabels ? 2 * plane_.along(1) + 1 : 0) < kMostSmall;
-    auto row = emitter_.plain.row(plane_.first_item + plane_.item_of(cell_.band), 0, y0);
+    auto row = emitter_.sites.row(plane_.first_item + plane_.item_of(cell_.band), 0, y0);
 #pragma unroll
     for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
 #pragma unroll
@@ -132,18 +132,18 @@ class FarResults {
   }
   /// Rows y … end − 1, which follow one another in memory. @param pinned  bits, of these rows
   template <bool kSmall>
-  __device__ void write_staged(PlainSites::Row& row, const unsigned* stage, unsigned pinned, int y, int end) const {
+  __device__ void write_staged(SiteResults::Row& row, const unsigned* stage, unsigned pinned, int y, int end) const {
     const int x = cell_.column();
 #pragma unroll 1
-    for (; y < end; ++y, stage += 64, pinned >>= 1, emitter_.plain.advance(row)) {
+    for (; y < end; ++y, stage += 64, pinned >>= 1, emitter_.sites.advance(row)) {
       const unsigned value = stage[0];
       const bool is_there = kSmall || value != kNothing;
       std::uint32_t square = is_there ? value >> 1 : kNoSquare;
       std::int32_t site = is_there ? site_of<kSmall>(y, x, value, stage[32]) : -1;
       if constexpr (kLabels) find_in_row(y, x, value, pinned & 1, square, site);
       const auto root = [&] { return kSmall ? small_root(small_float(square)) : root_of(square); };
-      if (emitter_.plain.serves)
-        emitter_.plain.write(row, x, !kSmall && square == kNoSquare ? plane_.out.side.none() : cell_.in_units(root()),
+      if (emitter_.sites.serves)
+        emitter_.sites.write(row, x, !kSmall && square == kNoSquare ? plane_.out.side.none() : cell_.in_units(root()),
                              site);
       else
         emit_in_image(emitter_, plane_.item_of(cell_.band), y, x, value_of(square), site,

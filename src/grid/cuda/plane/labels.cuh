@@ -21,7 +21,7 @@
 #pragma once
 
 #include "grid/cuda/engine.h"
-#include "grid/cuda/label.h"
+#include "grid/cuda/input/label.h"
 #include "grid/cuda/plane/plane.cuh"
 
 namespace fathom::grid::cuda::plane {

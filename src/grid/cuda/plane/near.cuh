@@ -170,7 +170,7 @@ struct NearMemory {
   float stages[kStaged ? kNearWords / 32 : 1][kStaged ? 128 : 4];
   // Where the band's results begin: here, because registers are short.
   float* floats;
-  PlainSites::Row sites;
+  SiteResults::Row sites;
   std::byte* values;  ///< null: results are not written four at a time
 };
 
@@ -228,7 +228,7 @@ class NearTile {
     const int y = plane_.first_row(band_);
     const std::int64_t item = plane_.first_item + plane_.item_of(band_);
     if constexpr (kSites) {
-      m_.sites = emitter_.plain.row(item, 0, y);
+      m_.sites = emitter_.sites.row(item, 0, y);
     } else if constexpr (kValues) {
       const auto& values = emitter_.values;
       const bool in_fours =

@@ -73,7 +73,7 @@ class RowsOfKeys {
   const float one_;  ///< 1 of what is left, in squares of rows
 };
 
-/// Fills plane.spacing.near_keys, and plane.spacing.near_roots: a root in double takes as long as all the rest. Where keys do not tell
+/// Fills near_keys and near_roots of the spacing: a root in double takes as long as all the rest. Where keys do not tell
 /// a site from another whose measure is not the same, the root's sign is set.
 ///
 /// M: see Measured. Block = rows to the site, warp = columns, lane = columns to another. Phase 1, thread = row: all

@@ -81,19 +81,19 @@ struct NearSites {
   const Plane& plane;
   const Emitter<std::int64_t>& emitter;
   const std::int64_t band;
-  const std::int32_t y0;        ///< the band's first row, …
-  const PlainSites::Row& rows;  ///< … and its results
-  unsigned* stage;              ///< of the warp: 128 keys, so that neighbouring lanes write neighbours
+  const std::int32_t y0;         ///< the band's first row, …
+  const SiteResults::Row& rows;  ///< … and its results
+  unsigned* stage;               ///< of the warp: 128 keys, so that neighbouring lanes write neighbours
 
   /// @param r, x       row of the band and column of the first word
   /// @param unsettled  squared distances from which the far search writes
   __device__ void write(int r, int x, const unsigned* best, unsigned unsettled) const {
-    if (emitter.plain.serves && emitter.plain.is_aligned)
+    if (emitter.sites.serves && emitter.sites.is_aligned)
       return write_four(r + lane_id() / 16, x + lane_id() % 16 * 4, best, unsettled);
     __syncwarp();
     reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(best[0], best[1], best[2], best[3]);
     __syncwarp();
-    if (emitter.plain.serves) write_staged<true>(*this, r, x, unsettled);
+    if (emitter.sites.serves) write_staged<true>(*this, r, x, unsettled);
     else write_staged<false>(*this, r, x, unsettled);
   }
 
@@ -109,7 +109,7 @@ struct NearSites {
   /// Not inlined: it takes registers from the search. Nor by reference: what has an address is in memory, and would be
   /// written there for each task. Plain results by themselves: with others they take more registers than there are.
   ///
-  /// kPlain: emitter.plain serves
+  /// kPlain: emitter.sites serves
   template <bool kPlain>
   static __device__ __noinline__ void write_staged(NearSites near, int r, int x, unsigned unsettled) {
     for (int half = 0; half < 2; ++half) {
@@ -120,13 +120,13 @@ struct NearSites {
   }
   template <bool kPlain>
   __device__ void write_row(int r, std::int32_t y, int x, const unsigned* keys, unsigned unsettled) const {
-    PlainSites::Row row{};
-    if constexpr (kPlain) row = emitter.plain.down(rows, r);
+    SiteResults::Row row{};
+    if constexpr (kPlain) row = emitter.sites.down(rows, r);
     for (int k = lane_id(); k < 64; k += 32) {
       const NearKey key(keys[k]);
       if (x + k >= plane.width || key.square >= unsettled) continue;
       const std::int32_t site = site_of(key, y, x + k);
-      if constexpr (kPlain) emitter.plain.write(row, x + k, distance_of(key), site);
+      if constexpr (kPlain) emitter.sites.write(row, x + k, distance_of(key), site);
       else
         emit_in_image(emitter, plane.item_of(band), y, x + k, value_of(key.square), site,
                       kLabels && is_inside(plane, band, r, x + k));
@@ -137,7 +137,7 @@ struct NearSites {
   __device__ void write_four(int r, int x, const unsigned* best, unsigned unsettled) const {
     const std::int32_t y = y0 + r;
     if (y >= plane.height) return;
-    const PlainSites::Row row = emitter.plain.down(rows, r);
+    const SiteResults::Row row = emitter.sites.down(rows, r);
     float roots[4];
     std::int32_t sites[4];
 #pragma unroll
@@ -147,11 +147,11 @@ struct NearSites {
       sites[q] = site_of(key, y, x + q);
     }
     if (NearKeys<kSpaced, kLabels>::largest(best, 0) < unsettled && x + 4 <= plane.width)
-      return emitter.plain.write_four(row, x, roots, sites);
+      return emitter.sites.write_four(row, x, roots, sites);
 #pragma unroll
     for (int q = 0; q < 4; ++q)
       if (NearKey(best[q]).square < unsettled && x + q < plane.width)
-        emitter.plain.write(row, x + q, roots[q], sites[q]);
+        emitter.sites.write(row, x + q, roots[q], sites[q]);
   }
 };
 

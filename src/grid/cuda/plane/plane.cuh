@@ -10,11 +10,11 @@
 #include <type_traits>
 
 #include "core/cuda/early_launch.cuh"
-#include "grid/cuda/emit.cuh"
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/layout.cuh"
+#include "grid/cuda/output/results.cuh"
+#include "grid/cuda/output/writing.cuh"
 #include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
-#include "grid/cuda/writing.cuh"
 
 namespace fathom::grid::cuda::plane {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "grid/cuda/mask.cuh"
+#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/plane/plane.cuh"
 
 namespace fathom::grid::cuda::plane {

@@ -2,15 +2,16 @@
 // row.
 //
 // Two kernels, whatever the sites: words (small/words.cuh), and from them the results of an image by a block
-// (small/search.cuh). So a batch of small images takes what its input and its results take to move, and one alone no more than two launches; signed, as
-// many for each side. Of float distances, borders of sites and a maximum distance are a kernel more (border_clamp.cu).
+// (small/search.cuh). So a batch of small images takes what its input and its results take to move, and one alone no
+// more than two launches; signed, as many for each side. Of float distances, borders of sites and a maximum distance
+// are a kernel more (output/border_clamp.cu).
 #include <algorithm>
 
-#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/launch.cuh"
+#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/scratch.h"
-#include "grid/cuda/sides.cuh"
 #include "grid/cuda/small/search.cuh"
 
 namespace fathom::grid::cuda::small {
@@ -114,7 +115,7 @@ class SmallEngine final : public Engine {
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte*, cudaStream_t stream) const override {
-    const Writing writing = writing_with_signed_labels(part, is_plain_float(part, kNoAxis), writes_pairs(part, batch));
+    const Writing writing = writing_with_signed_labels(part, is_float_field(part, kNoAxis), writes_pairs(part, batch));
     const SmallKernel kernel = kernel_of(writing);
     for (std::size_t side = 0; side < sides_of(p_); ++side) {
       SmallImages images = make_images(part, items, words + side * bytes_of_side(items));

@@ -1,9 +1,9 @@
 // Small images whole: axes of at most 128 elements, so that squared distances fit 16 bits however far the sites are.
 //
-// Work mapping: persistent blocks, an image after the other in shared memory, in tiles of 32 columns, with nearest sites
-// of 16. Phase 1: distances along rows from the words (small/words.cuh), squared, thread = a quarter of a tile's row.
-// Phase 2: the window of volume/window.cuh along columns, half warp = 8 rows of a tile, which is done at the latest when
-// all rows are seen. Of labels, the ends of runs along columns are offered first, as in volumes.
+// Work mapping: persistent blocks, an image after the other in shared memory, in tiles of 32 columns, with nearest
+// sites of 16. Phase 1: distances along rows from the words (small/words.cuh), squared, thread = a quarter of a tile's
+// row. Phase 2: the window of volume/window.cuh along columns, half warp = 8 rows of a tile, which is done at the
+// latest when all rows are seen. Of labels, the ends of runs along columns are offered first, as in volumes.
 //
 // What is compared are the squares of two columns in a word; with nearest sites that of one, and behind it the way to
 // the site, so that of equally near ones the first is least. Cost: an eighth of a byte is read for each element, half a

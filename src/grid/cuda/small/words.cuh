@@ -6,8 +6,8 @@
 // once, of labels three times from the caches; an eighth of a byte is written for it, half a byte for a label.
 #pragma once
 
-#include "grid/cuda/label.h"
-#include "grid/cuda/mask.cuh"
+#include "grid/cuda/input/label.h"
+#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/volume/labels.cuh"
 
 namespace fathom::grid::cuda::volume {}

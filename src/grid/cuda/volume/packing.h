@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "grid/cuda/mask.cuh"
+#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
 namespace fathom::grid::cuda {

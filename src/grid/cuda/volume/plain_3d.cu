@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "core/cuda/early_launch.cuh"
-#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/launch.cuh"
+#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/schedule.h"
 #include "grid/cuda/scratch.h"
-#include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/exact/along_y.cuh"
 #include "grid/cuda/volume/exact/along_z.cuh"
@@ -52,7 +52,7 @@ Problem with_all_columns(const Problem& p, std::int64_t items) {
 
 /// Whether results are floats of whole words.
 bool writes_floats(const Problem& p, std::int64_t items) {
-  return is_plain_float(p, may_be_cut(p, items) ? 2 : kNoAxis);
+  return is_float_field(p, may_be_cut(p, items) ? 2 : kNoAxis);
 }
 
 std::int64_t longest_axis(const Problem& p) { return std::max({p.extent(0), p.extent(1), p.extent(2)}); }
@@ -225,7 +225,7 @@ class VolumeSolver {
     take_region(volume, p, items);
     take_scratch(volume, p, lays_aside, scratch);
     volume.first_item = first_item;
-    passes_.emitter.plain = PlainSites::of(with_all_columns(p, items), batch);
+    passes_.emitter.sites = SiteResults::of(with_all_columns(p, items), batch);
     volume.side = side_of(p, joins_sides(p) ? 1 : side, turns_sides(p) && side == 0);
     if (const AnyView* room = room_between_passes(p, items)) {
       const Strides& strides = room == &p.outputs.distance  ? batch.distance
@@ -288,7 +288,7 @@ class VolumeSolver {
     const ExactWeights weights = ExactWeights::of(p_);
     if (p_.integral) return passes_.find_exact_sites(weights, passes_.emitter);
     auto emitter = Emitter<double>::of(p_, batch_, passes_.volume.first_item);
-    emitter.plain = passes_.emitter.plain;
+    emitter.sites = passes_.emitter.sites;
     passes_.find_exact_sites(weights, emitter);
   }
 
@@ -329,7 +329,7 @@ bool exact_serves(const Problem& p) {
     if (!fits_doubles(exact_weight(p, k))) return false;
   if (is_long(p) || !block_holds(p, lines + sizeof(SortedRows))) return false;
   if (wants_site(p)) return !has_labels(p) && rounds_little(ExactWeights::of(p), most_exact_square(p));
-  return is_plain_float(p, kNoAxis) && (p.integral || !has_limits(p)) && !(has_labels(p) && p.signed_distance);
+  return is_float_field(p, kNoAxis) && (p.integral || !has_limits(p)) && !(has_labels(p) && p.signed_distance);
 }
 
 bool volume_serves(const Problem& p) {

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "grid/cuda/limits.cuh"
+#include "grid/cuda/output/limits.cuh"
 #include "grid/cuda/volume/runs.cuh"
 #include "grid/cuda/volume/volume.cuh"
 

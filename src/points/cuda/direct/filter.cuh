@@ -1,4 +1,5 @@
-// The filter among all sites (points/cuda/direct.cu): in float32, or on the lattice where that serves a block's queries.
+// The filter among all sites (points/cuda/direct.cu): in float32, or on the lattice where that serves a block's
+// queries.
 #pragma once
 
 #include <climits>

@@ -24,7 +24,7 @@ class SiteLineWriter {
 
   __device__ SiteLineWriter(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half)
       : lines(min(16, v.nx - first_line_of(half))),
-        plain_(emitter.plain),
+        plain_(emitter.sites),
         rows_(plain_.row(v.first_item + half.tile.item, half.tile.line, v.first_x + first_line_of(half))),
         nx_(v.ny),
         ny_(lines_of_array(emitter)),
@@ -84,8 +84,8 @@ class SiteLineWriter {
     return reinterpret_cast<std::int32_t*>(plain_.down(rows_, line).nearest);
   }
 
-  const PlainSites& plain_;
-  const PlainSites::Row rows_;
+  const SiteResults& plain_;
+  const SiteResults::Row rows_;
   const std::int32_t nx_, ny_, first_;  ///< the array's extents; linear index of the first element
 };
 

@@ -283,7 +283,7 @@ class PlaneSiteWriter {
         emitter_(emitter),
         half_(half),
         nx_(static_cast<std::int32_t>(emitter.input.extent[2])),
-        row_(emitter.plain.row(v.first_item + half.tile.item, 0, half.tile.line)) {}
+        row_(emitter.sites.row(v.first_item + half.tile.item, 0, half.tile.line)) {}
 
   /// Linear index of a site in plane z.
   __device__ std::int64_t site(int z, typename SitesOfPlanes<kLabels>::Steps steps) const {
@@ -292,14 +292,14 @@ class PlaneSiteWriter {
   /// Up to eight planes. @param winner_of  of the first, the second and so on
   template <class WinnerOf, class SiteOf>
   __device__ void write(int z, int count, const WinnerOf& winner_of, SiteOf&& site_of) const {
-    if (!emitter_.plain.serves) return write_others(z, count, winner_of, site_of);
-    PlainSites::Row row = emitter_.plain.behind(row_, z);
+    if (!emitter_.sites.serves) return write_others(z, count, winner_of, site_of);
+    SiteResults::Row row = emitter_.sites.behind(row_, z);
 #pragma unroll
-    for (int j = 0; j < 8; ++j, row = emitter_.plain.behind(row, 1)) {
+    for (int j = 0; j < 8; ++j, row = emitter_.sites.behind(row, 1)) {
       if (j >= count) break;
       const Winner winner = winner_of(j);
       const bool none = winner.row < 0;
-      emitter_.plain.write(row, half_.x, none ? v_.side.none() : root_of(winner.square) * v_.side.scale,
+      emitter_.sites.write(row, half_.x, none ? v_.side.none() : root_of(winner.square) * v_.side.scale,
                            none ? -1 : site_of(z + j, winner));
     }
   }
@@ -329,7 +329,7 @@ class PlaneSiteWriter {
   const Emitter<std::int64_t>& emitter_;
   const HalfTile& half_;
   const std::int32_t nx_;
-  const PlainSites::Row row_;  ///< of z = 0
+  const SiteResults::Row row_;  ///< of z = 0
 };
 
 /// Results of a tile without a site, or of one whose elements are sites themselves. By all threads.

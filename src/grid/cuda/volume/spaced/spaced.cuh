@@ -27,7 +27,7 @@
 
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/extremes.cuh"
-#include "grid/cuda/limits.cuh"
+#include "grid/cuda/output/limits.cuh"
 #include "grid/cuda/volume/spaced/squares_aside.cuh"
 #include "grid/cuda/volume/unequal/alike_lines.cuh"
 #include "grid/cuda/volume/unequal/fill_rows.cuh"

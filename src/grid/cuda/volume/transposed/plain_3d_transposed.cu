@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/launch.cuh"
+#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/scratch.h"
-#include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/nearest/far_sites_along_x.cuh"
 #include "grid/cuda/volume/nearest/near_sites_along_z.cuh"
@@ -75,14 +75,14 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
 
 /// Whether the results are what this engine writes: float distances in planes without gaps …
 bool distances_serve(const Problem& p) {
-  return is_plain_float(p, kNoAxis) && !wants_site(p) && !p.signed_distance &&
+  return is_float_field(p, kNoAxis) && !wants_site(p) && !p.signed_distance &&
          p.outputs.distance.strides()[1] == p.extent(2);
 }
 
 /// … or, anywhere, float distances and indices of 32 bits.
 bool sites_serve(const Problem& p) {
   const DistanceOutputs& out = p.outputs;
-  return PlainSites::serves_outputs(p) && out.distance.present() && out.nearest.dtype() == DType::int32;
+  return SiteResults::serves_outputs(p) && out.distance.present() && out.nearest.dtype() == DType::int32;
 }
 
 std::int64_t filled_up(std::int64_t n) { return (n + 31) / 32 * 32; }

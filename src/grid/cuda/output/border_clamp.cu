@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
-#include "grid/cuda/border_clamp.h"
-#include "grid/cuda/layout.cuh"
-#include "grid/cuda/limits.cuh"
+#include "grid/cuda/input/layout.cuh"
+#include "grid/cuda/output/border_clamp.h"
+#include "grid/cuda/output/limits.cuh"
 #include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
 
