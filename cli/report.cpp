@@ -155,6 +155,7 @@ void print_json(const Plan& plan, const DistanceOutcome& outcome) {
                  {"write", outcome.seconds.write},
                  {"total", outcome.seconds.total}}}};
   add_execution(outcome.report, json);
+  json["engine"] = text_or_null(outcome.report.engine);
   if (outcome.algorithm) json["algorithm"] = algorithm_json(*plan.algorithm, *outcome.algorithm);
   print_line(json);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who includes whom (docs/design.md, "The house").
+"""Checks who includes whom (docs/design.md, "The house"), and that a name means one thing.
 
     scripts/check_includes.py [ROOT]
 
@@ -10,12 +10,13 @@ Inside a room:   .hd.h <- other headers <- cpu/ | cuda/ <- the .cpp files beside
 Across rooms:    public headers, and the internal headers of core; those in its cuda/ for cuda/ alone; and what SHARED names
 Public headers:  the standard library and other public headers
 Outside:         cli, python, bench and examples use public headers and their own files
+Names:           types and constants of a namespace are defined in one file of a room, for a program may hold one of each
 """
 
 import re
 import sys
 from pathlib import Path
-from typing import Iterator, NamedTuple, Optional
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 ROOMS = {  # room: the rooms that it may include besides itself
     "core": set(),
@@ -43,6 +44,11 @@ SHARED = {  # room, header of another room: numbers that must be the same bits i
 OUTSIDE = ("cli", "python", "bench", "examples")
 SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+# As clang-format leaves them: what a namespace holds begins at the line's start.
+NAMESPACE = re.compile(r"^(?:inline )?namespace ?([\w:]*) ?\{")
+END_OF_NAMESPACE = re.compile(r"^\}  // namespace")
+TYPE = re.compile(r"^(?:struct|class|union|enum(?: class)?) (?:alignas\(.*?\) )?(\w+)(?: final)?(?: :[^;]*)? ?\{")
+CONSTANT = re.compile(r"^(?:inline |static )*constexpr [^(={]*?\b(k[A-Z]\w*)(?:\[[^]]*\])? ?[={]")
 
 
 class Place(NamedTuple):
@@ -138,6 +144,32 @@ def sources(root: Path) -> Iterator[Path]:
                 yield path.relative_to(root)
 
 
+def definitions(text: str) -> Iterator[Tuple[int, str]]:
+    """Lines and qualified names of the types and constants of a file that others may see."""
+    spaces: List[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := NAMESPACE.match(line):
+            spaces.append(match[1])
+            if line.rstrip().endswith("}"):
+                spaces.pop()
+        elif END_OF_NAMESPACE.match(line) and spaces:
+            spaces.pop()
+        elif (match := TYPE.match(line) or CONSTANT.match(line)) and "" not in spaces:
+            yield number, "::".join([*spaces, match[1]])
+
+
+def repeated_names(root: Path) -> Iterator[str]:
+    defined: Dict[Tuple[str, str], Path] = {}
+    for path in sources(root):
+        place = place_of(path)
+        if place is None or place.area != "src":
+            continue
+        for number, name in definitions((root / path).read_text(encoding="utf-8")):
+            first = defined.setdefault((place.room, name), path)
+            if first != path:
+                yield f"{path}:{number}: {name} is defined in {first}, too"
+
+
 def violations(root: Path) -> Iterator[str]:
     for path in sources(root):
         place = place_of(path)
@@ -160,7 +192,7 @@ def main() -> int:
     if not (root / "src").is_dir():
         print(f"{root} has no src/; give the project's root", file=sys.stderr)
         return 2
-    problems = list(violations(root))
+    problems = [*violations(root), *repeated_names(root)]
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -108,9 +108,10 @@ std::size_t least_on_device(const Problem& p, const Batch& batch) {
   return nothing_to_do(p, batch) ? 0 : cuda::host_bytes(p, batch, 0);
 }
 
-std::string run_on_device(const Problem& p, const Batch& batch, const Plan& plan, const Execution& execution) {
-  if (nothing_to_do(p, batch)) return describe_device(current_device()).name;
-  return cuda::transform_host(p, batch, plan.scratch_bytes, execution);
+void run_on_device(const Problem& p, const Batch& batch, const Plan& plan, const Execution& execution,
+                   DistanceReport& report) {
+  report.device = describe_device(current_device()).name;
+  if (!nothing_to_do(p, batch)) report.engine = cuda::transform_host(p, batch, plan.scratch_bytes, execution).engine;
 }
 
 #else
@@ -122,7 +123,7 @@ bool choose_device(const Problem&, const Batch&, const Execution& execution) {
 
 Plan make_device_plan(const Problem&, const Batch&, const Execution&) { return {}; }
 std::size_t least_on_device(const Problem&, const Batch&) { return 0; }
-std::string run_on_device(const Problem&, const Batch&, const Plan&, const Execution&) { return {}; }
+void run_on_device(const Problem&, const Batch&, const Plan&, const Execution&, DistanceReport&) {}
 
 #endif
 
@@ -209,11 +210,15 @@ DistanceReport distance_transform(const AnyConstView& input, const DistanceOptio
   const Execution& execution = options.execution;
   const Plan plan = make_plan(problem, items.batch, execution);
   if (execution.stop.stop_requested()) throw Cancelled();
-  std::string device;
-  if (plan.backend == Backend::cuda) device = run_on_device(problem, items.batch, plan, execution);
-  else if (!nothing_to_do(problem, items.batch)) run_on_cpu(problem, items.batch, plan, execution);
+  DistanceReport report{plan.backend, plan.instruction_set, plan.crew.threads(), plan.scratch_bytes};
+  if (plan.backend == Backend::cuda) {
+    run_on_device(problem, items.batch, plan, execution, report);
+  } else if (!nothing_to_do(problem, items.batch)) {
+    run_on_cpu(problem, items.batch, plan, execution);
+    report.engine = plan.plain ? "plain" : "general";
+  }
   if (execution.progress) execution.progress(1);
-  return {plan.backend, plan.instruction_set, plan.crew.threads(), plan.scratch_bytes, device};
+  return report;
 }
 
 Array distance_transform(const AnyConstView& input, const DistanceOptions& options, DType dtype) {
@@ -257,10 +262,10 @@ DistanceReport distance_transform(const AnyConstDeviceView& input, const Distanc
   const Problem problem = make_problem(items.input, options, items.outputs);
   check_memory(unchecked(input), unchecked(outputs));
   if (nothing_to_do(problem, items.batch)) return {.backend = Backend::cuda};
-  const std::size_t scratch = cuda::scratch_bytes_of_views(problem, items.batch, stream);
-  check_limit(options.execution, scratch);
-  const std::string device = cuda::transform(problem, items.batch, scratch, stream);
-  return {.backend = Backend::cuda, .scratch_bytes = scratch, .device = device};
+  const auto allow = [&](std::size_t scratch) { check_limit(options.execution, scratch); };
+  const cuda::Done done = cuda::transform(problem, items.batch, allow, stream);
+  return {
+      .backend = Backend::cuda, .scratch_bytes = done.scratch_bytes, .device = done.device, .engine = done.engine};
 }
 
 #else

@@ -1703,7 +1703,7 @@ TEST_F(Cuda, SmallImagesWithOtherOptions) {
 }
 
 /// Sites anywhere, in a few columns, in one row, beside a gap as long as may be, or only at a row's ends.
-std::vector<bool> sites_of_shallow(const Shape& shape, int kind, Random& random) {
+std::vector<bool> sites_of_few_rows(const Shape& shape, int kind, Random& random) {
   const std::int64_t nx = shape[shape.rank() - 1], rows = element_count(shape) / nx;
   auto sites = scatter(shape, pick<double>(random, {1.0, 0.3, 0.02, 1e-3, 1e-4}), random);
   const std::int64_t row = below(random, rows), begin = below(random, nx), end = begin + below(random, nx - begin + 1);
@@ -1751,10 +1751,9 @@ void give_sign(Case& c, Random& random) {
   if (!c.wanted.distance) c.wanted.distance = DType::float32;
 }
 
-/// Up to the most rows of the engine for shallow images, and one more, as many as its kernels are made for or one more,
-/// and lines. As long as what a block has, a summary of words, and as many of these as are looked at together, and as
-/// what 32 bits hold the square of: a bit less or more. Whole and in pieces.
-TEST_F(Cuda, ShallowImages) {
+/// Images of few rows, up to those of a band and one more, and lines: as long as what a block has, and as what 32 bits
+/// hold the square of, a bit less or more. Whole and in pieces.
+TEST_F(Cuda, ImagesOfFewRows) {
   Random random(1800000);
   for (const Shape& shape :
        {Shape{129},      Shape{1000},      Shape{2, 255},   Shape{4, 256},     Shape{5, 257},    Shape{8, 511},
@@ -1765,7 +1764,7 @@ TEST_F(Cuda, ShallowImages) {
       Case c{.structure = Structure::sparse};
       const auto dtype = pick<DType>(random, {DType::uint8, DType::uint8, DType::boolean, DType::float32});
       const bool is_zero = chance(random, 0.5);
-      c.input = mask_array(sites_of_shallow(shape, i % 5, random), shape, dtype, is_zero);
+      c.input = mask_array(sites_of_few_rows(shape, i % 5, random), shape, dtype, is_zero);
       c.options.sites.rule = is_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
       c.options.batch_axes = shape.rank() == 3 || shape[0] == 300;
       c.options.surface = pick<grid::Surface>(random, {grid::Surface::faces, grid::Surface::centers});
@@ -1781,15 +1780,15 @@ TEST_F(Cuda, ShallowImages) {
     }
 }
 
-/// The longest rows of that engine, and longer ones, whose sites are far.
-TEST_F(Cuda, LongestShallowImages) {
+/// Long rows whose sites are far.
+TEST_F(Cuda, LongRowsOfImages) {
   Random random(1810000);
   constexpr std::int64_t kMost = 1 << 20;
   for (const Shape& shape : {Shape{kMost}, Shape{kMost + 1}, Shape{2, kMost - 31}, Shape{4, kMost + 1}})
     for (int kind : {3, 4}) {
       Case c{.structure = Structure::sparse};
       const auto masks = c.options.sites.rule;
-      c.input = mask_array(sites_of_shallow(shape, kind, random), shape);
+      c.input = mask_array(sites_of_few_rows(shape, kind, random), shape);
       c.wanted = {.distance = DType::float32};
       check_against_cpu(c);
       c.options.signed_distance = true;
@@ -1808,8 +1807,8 @@ TEST_F(Cuda, LongestShallowImages) {
     }
 }
 
-/// Labels in that engine: in runs along rows of about one length, which rows have in common or not, or anywhere.
-Array labels_of_shallow(DType dtype, const Shape& shape, Random& random) {
+/// Labels in runs along rows of about one length, which rows have in common or not, or anywhere.
+Array labels_of_few_rows(DType dtype, const Shape& shape, Random& random) {
   Array input(dtype, shape);
   const std::int64_t nx = shape[shape.rank() - 1];
   const double ends = pick<double>(random, {0.5, 0.1, 0.01, 1e-4}), others = pick<double>(random, {0, 0.05, 0.7});
@@ -1825,8 +1824,8 @@ Array labels_of_shallow(DType dtype, const Shape& shape, Random& random) {
   return input;
 }
 
-/// As masks in that engine; with more than eight rows if these are too long for the one for images.
-TEST_F(Cuda, ShallowLabels) {
+/// As masks; also in rows that are too long for the engine for images.
+TEST_F(Cuda, LabelsOfFewRows) {
   Random random(1820000);
   for (const Shape& shape : {Shape{129}, Shape{1000}, Shape{2, 255}, Shape{4, 256}, Shape{5, 257}, Shape{8, 513},
                              Shape{9, 513}, Shape{31, 1025}, Shape{3, 32769}, Shape{2, 65537}, Shape{140000},
@@ -1835,7 +1834,7 @@ TEST_F(Cuda, ShallowLabels) {
       Case c{.structure = Structure::sparse};
       const auto dtype = pick<DType>(
           random, {DType::uint8, DType::int16, DType::int32, DType::uint64, DType::float32, DType::float64});
-      c.input = labels_of_shallow(dtype, shape, random);
+      c.input = labels_of_few_rows(dtype, shape, random);
       c.options.sites.rule = grid::Sites::Rule::labels;
       c.options.batch_axes = shape.rank() == 3 || shape[0] == 300;
       c.wanted = {.distance = DType::float32};

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fathom/core/device.h"
-#include "grid/cuda/roots.cuh"
+#include "grid/cuda/output/roots.cuh"
 
 namespace fathom::test {
 namespace {
@@ -13,15 +13,8 @@ __global__ void count_wrong(unsigned long long* wrong) {
   for (std::uint64_t n = blockIdx.x * blockDim.x + threadIdx.x; n < std::uint64_t{1} << 32; n += threads) {
     const auto right = static_cast<float>(sqrt(static_cast<double>(n)));
     if (grid::cuda::root_of(static_cast<std::uint32_t>(n)) != right) atomicAdd(wrong, 1ull);
-    if (n >= grid::cuda::kLeastLarge) {
-      const auto d2 = static_cast<std::uint32_t>(n);
-      if (grid::cuda::large_root(d2) != right) atomicAdd(wrong, 1ull);
-      if (grid::cuda::LargeRoots(d2)(d2) != right) atomicAdd(wrong, 1ull);
-      // Of all integers whose roots have the same exponent, the constants are the first one's.
-      const std::uint32_t first = 1u << (31 - __clz(d2) & ~1);
-      if (!grid::cuda::LargeRoots::serve(first, d2) || grid::cuda::LargeRoots(first)(d2) != right)
-        atomicAdd(wrong, 1ull);
-    }
+    if (n >= grid::cuda::kLeastLarge && grid::cuda::large_root(static_cast<std::uint32_t>(n)) != right)
+      atomicAdd(wrong, 1ull);
     const auto to_face = static_cast<float>(sqrt(static_cast<double>(n)) - 0.5);
     if (n > 0 && grid::cuda::root_to_face(static_cast<std::uint32_t>(n)) != to_face) atomicAdd(wrong, 1ull);
   }

@@ -263,22 +263,6 @@ TEST_F(Device, VolumesTakeLittleScratch) {
     check_scratch(sparse_case({128, 96, 160}, wanted), 2.3);
 }
 
-TEST_F(Device, ShallowImagesTakeLittleScratch) {
-  for (const Shape& shape : {Shape{3, 40000}, Shape{2, 70001}, Shape{31, 1000}, Shape{1000003}})
-    for (const Wanted& wanted : {Wanted{.distance = DType::float32}, Wanted{.squared = DType::uint64},
-                                 Wanted{.distance = DType::float32, .nearest = DType::int32}})
-      check_scratch(sparse_case(shape, wanted), 0.15);
-  Case c = sparse_case({3, 40000}, {.distance = DType::float32});
-  c.options.signed_distance = true;
-  check_scratch(c, 0.3);
-  c.options.sites.rule = grid::Sites::Rule::labels;
-  check_scratch(c, 0.4);
-  c.options.signed_distance = false;
-  check_scratch(c, 0.4);
-  c.wanted.nearest = DType::int32;
-  check_scratch(c, 0.4);
-}
-
 TEST_F(Device, LabelsTakeLittleScratch) {
   for (const auto& [shape, most] :
        {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{1080, 1920}, 0.6}, std::pair{Shape{128, 96, 160}, 2.75}}) {

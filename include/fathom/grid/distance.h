@@ -116,6 +116,9 @@ struct DistanceReport {
   int threads = 1;
   std::size_t scratch_bytes = 0;  ///< on a device: with the pieces of the input and the outputs that are there at once
   std::string device = {};        ///< name of the device that did the work; empty: the CPU did
+  /// Which engine served (docs/design.md, "Engines"): on the CPU "plain" or "general"; on a device "small", "plane",
+  /// "volume" or "general". Empty: there was nothing to do.
+  std::string engine = {};
 };
 
 /// Distance from each element to its nearest site. The backend `automatic` takes a device if there is one, its memory

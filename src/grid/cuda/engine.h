@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "grid/batch.h"
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/layout.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -57,15 +57,15 @@ inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() ||
 
 /// For images of at most 128 × 128 elements, and lines as images of one row: Euclidean, with equal spacings, without
 /// periodic borders; from a mask signed only as floats without nearest sites. Null for others.
-std::unique_ptr<Engine> make_small_engine(const Problem& problem);
-/// For images of at most 31 rows, and lines as images of one row, of at most 2²⁰ elements along a row: Euclidean, with
-/// equal spacings, without periodic borders. Null for others, and for labels and signed fields of so many rows that the
-/// engine below is faster, if it serves.
-std::unique_ptr<Engine> make_shallow_engine(const Problem& problem);
+namespace small {
+std::unique_ptr<Engine> make_engine(const Problem& problem);
+}
 /// For images. Null where it does not serve: it is for Euclidean distances without periodic borders; from a mask signed
 /// only as floats without nearest sites; with spacings that are no small multiples of a unit only from masks without
 /// nearest sites, and of which none is more than 256 times the other; and axes of at most 46,000 elements.
-std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
+namespace plane {
+std::unique_ptr<Engine> make_engine(const Problem& problem);
+}
 /// The same for volumes: three axes of at most 2048 elements, of labels 1024; with unequal spacings, and with nearest
 /// sites, 1024 along the first two. With any spacings.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);
@@ -73,15 +73,18 @@ std::unique_ptr<Engine> make_volume_engine(const Problem& problem);
 /// sectors of memory. Null for others. Results are not cut. It is faster than the one before.
 std::unique_ptr<Engine> make_transposed_volume_engine(const Problem& problem);
 /// Every option, any extents.
-std::unique_ptr<Engine> make_general_engine(const Problem& problem);
+namespace general {
+std::unique_ptr<Engine> make_engine(const Problem& problem);
+}
+
+/// An engine, and what reports call it (docs/design.md, "Engines").
+struct Choice {
+  std::unique_ptr<Engine> engine;
+  const char* name;
+};
 
 /// The fastest that serves. It refers to the problem.
-inline std::unique_ptr<Engine> make_engine(const Problem& problem) {
-  if (auto engine = make_small_engine(problem)) return engine;
-  if (auto engine = make_shallow_engine(problem)) return engine;
-  if (auto engine = make_plane_engine(problem)) return engine;
-  if (auto engine = make_volume_engine(problem)) return engine;
-  return make_general_engine(problem);
-}
+/// @param on_device  arrays are there: results are not cut
+Choice choose_engine(const Problem& problem, bool on_device);
 
 }  // namespace fathom::grid::cuda

@@ -21,18 +21,4 @@ __device__ inline unsigned greatest_of_nine(const unsigned* eight, unsigned othe
   return __vimax3_u32(a, b, __vimax3_u32(eight[6], eight[7], other));
 }
 
-/// Of any number.
-template <int kCount>
-__device__ std::uint32_t least_of(const std::uint32_t (&values)[kCount]) {
-  std::uint32_t least = values[0];
-  for (int k = 1; k < kCount; ++k) least = min(least, values[k]);
-  return least;
-}
-template <int kCount>
-__device__ std::uint32_t greatest_of(const std::uint32_t (&values)[kCount]) {
-  std::uint32_t greatest = values[0];
-  for (int k = 1; k < kCount; ++k) greatest = max(greatest, values[k]);
-  return greatest;
-}
-
 }  // namespace fathom::grid::cuda

@@ -1,6 +1,6 @@
 // Which elements are sites, one byte each: thread = element. Cost: that of the memory that is read and written.
 #include "core/cuda/runtime.h"
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/layout.cuh"
 #include "grid/cuda/mark_sites.h"
 #include "grid/element.hd.h"
 

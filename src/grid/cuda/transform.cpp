@@ -5,7 +5,6 @@
 #include "core/cuda/pool.h"
 #include "core/cuda/runtime.h"
 #include "grid/cuda/engine.h"
-#include "grid/cuda/tuning.h"
 
 namespace fathom::grid::cuda {
 
@@ -28,41 +27,31 @@ int device_of(const Problem& p, cudaStream_t stream) {
   return device;
 }
 
-/// The fastest that serves arrays on the device.
-std::unique_ptr<Engine> make_device_engine(const Problem& problem) {
-  if (element_count(problem.input.shape()) >= kVoxelsWorthTransposing)
-    if (auto engine = make_transposed_volume_engine(problem)) return engine;
-  return make_engine(problem);
-}
-
 }  // namespace
 
 std::size_t scratch_bytes(const Problem& problem, const Batch& batch) {
-  const auto engine = make_device_engine(problem);
+  const auto [engine, name] = choose_engine(problem, true);
   const std::int64_t group = engine->group_of(batch.count());
   return engine->words_bytes(group) + engine->scratch_bytes(problem, group);
 }
 
-std::size_t scratch_bytes_of_views(const Problem& problem, const Batch& batch, Stream stream) {
-  const OnDevice on_device(device_of(problem, fathom::cuda::native(stream)));
-  return scratch_bytes(problem, batch);
-}
-
-std::string transform(const Problem& problem, const Batch& batch, std::size_t scratch, Stream stream) {
+Done transform(const Problem& problem, const Batch& batch, const std::function<void(std::size_t)>& allow,
+               Stream stream) {
   const cudaStream_t native = fathom::cuda::native(stream);
   const int device = device_of(problem, native);
   const OnDevice on_device(device);
-  const DeviceMemory memory(scratch, native);
-  const auto engine = make_device_engine(problem);
-  const Input input = Input::of(problem, batch);
+  const auto [engine, name] = choose_engine(problem, true);
   const std::int64_t count = batch.count(), group = engine->group_of(count);
-  std::byte* rest = memory.data() + engine->words_bytes(group);
+  const std::size_t words = engine->words_bytes(group), scratch = words + engine->scratch_bytes(problem, group);
+  allow(scratch);
+  const DeviceMemory memory(scratch, native);
+  const Input input = Input::of(problem, batch);
   for (std::int64_t first = 0; first < count; first += group) {
     const std::int64_t items = std::min(group, count - first);
     engine->pack({.input = input, .first_item = first, .items = items}, items, memory.data(), native);
-    engine->solve(problem, batch, first, items, memory.data(), rest, native);
+    engine->solve(problem, batch, first, items, memory.data(), memory.data() + words, native);
   }
-  return describe_device(device).name;
+  return {describe_device(device).name, name, scratch};
 }
 
 std::size_t free_bytes() {

@@ -279,16 +279,16 @@ class HostTransform {
 }  // namespace
 
 std::size_t host_bytes(const Problem& problem, const Batch& batch, std::size_t budget) {
-  return make_schedule(problem, batch, *make_engine(problem), budget).bytes();
+  return make_schedule(problem, batch, *choose_engine(problem, false).engine, budget).bytes();
 }
 
-std::string transform_host(const Problem& problem, const Batch& batch, std::size_t budget, const Execution& execution) {
+Done transform_host(const Problem& problem, const Batch& batch, std::size_t budget, const Execution& execution) {
   const int device = current_device();
   const OnDevice on_device(device);
-  const auto engine = make_engine(problem);
+  const auto [engine, name] = choose_engine(problem, false);
   const Schedule schedule = make_schedule(problem, batch, *engine, budget);
   HostTransform(problem, batch, *engine, schedule, execution).run();
-  return describe_device(device).name;
+  return {describe_device(device).name, name, schedule.bytes()};
 }
 
 }  // namespace fathom::grid::cuda

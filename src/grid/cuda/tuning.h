@@ -44,12 +44,9 @@ inline constexpr int kShortTile = 64;        ///< tiles with this many candidate
 inline constexpr int kWorthWalking = 112;    ///< candidates of a tile from which on it is asked whether rows are convex
 inline constexpr int kFewCandidates = 8;     ///< up to here all are tried everywhere
 inline constexpr int kCapacity = 320;        ///< candidates in shared memory, which leaves it below 48 KiB
-inline constexpr int kLimitWarps = 4;        ///< of a block
 inline constexpr int kFarBlock = 256;
 inline constexpr int kFarBlocks = 4;  ///< per multiprocessor
 inline constexpr int kFarBlocksWithSites = 2;
-inline constexpr int kFarBlocksAtOnce = 2;  ///< the same where blocks have one tile each, and list its candidates
-inline constexpr int kShortOwnTile = 24;    ///< as kShortTile, of these
 
 // Volumes
 inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;
@@ -148,16 +145,6 @@ inline constexpr std::int64_t kVoxelsWorthTransposing = std::int64_t{1} << 22;
 
 // Small images
 inline constexpr int kSmallPackBlock = 128, kSmallBlock = 256;
-
-// Shallow images
-inline constexpr int kShallowPackBlock = 128;
-inline constexpr int kShallowBlock = 256;       ///< and columns of it
-inline constexpr int kShallowBlocks = 4;        ///< per multiprocessor
-inline constexpr int kShallowBlocksOfMany = 2;  ///< the same with more than 16 rows: 128 registers
-/// Each block looks for the sites beside its columns by itself, in the worst case through all of its rows.
-inline constexpr std::int64_t kShallowColumns = std::int64_t{1} << 20;
-/// Rows up to which signed fields, and labels, are faster so than in bands of 32, if rows are not too long for these.
-inline constexpr std::int64_t kShallowRowsOfSides = 16, kShallowRowsOfLabels = 8;
 
 // General
 inline constexpr int kGeneralBlock = 256, kSearchBlock = 128;

@@ -7,11 +7,11 @@
 // Cost per element: O(1) for 2 axes, O(D) for 3, O(D^(axes − 2)) at worst.
 #pragma once
 
-#include "grid/cuda/classes.cuh"
 #include "grid/cuda/general/line_words.h"
+#include "grid/cuda/input/classes.cuh"
 #include "grid/value.hd.h"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::general {
 
 /// The coordinates at most `half_width` from `centre`, ascending: two ranges where they wrap round a periodic axis.
 struct Window {
@@ -125,4 +125,4 @@ struct ChessboardNearest {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::general

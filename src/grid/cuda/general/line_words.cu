@@ -7,10 +7,10 @@
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/general/line_words.h"
-#include "grid/cuda/mask.cuh"
+#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/tuning.h"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::general {
 
 namespace {
 
@@ -252,4 +252,4 @@ void fill_line_words(const LineWords& words, const Input& input, const Classes& 
   fathom::cuda::check_launch("finding sites along lines");
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::general

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 
-#include "grid/cuda/classes.cuh"
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/classes.cuh"
+#include "grid/cuda/input/layout.cuh"
 #include "grid/line_word.hd.h"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::general {
 
 /// Arrays of outer × words × inner.
 struct LineWords {
@@ -42,4 +42,4 @@ inline std::int32_t words_of(std::int64_t extent) {
 void fill_line_words(const LineWords& words, const Input& input, const Classes& classes, std::int64_t first_item,
                      cudaStream_t stream);
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::general

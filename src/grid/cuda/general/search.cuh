@@ -11,12 +11,12 @@
 // of a bound, and the few blocks that no bound excludes.
 #pragma once
 
+#include "grid/cuda/general/float_results.cuh"
 #include "grid/cuda/general/line_words.h"
-#include "grid/cuda/general/plain_distances.cuh"
 #include "grid/cuda/tuning.h"
 #include "grid/value.hd.h"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::general {
 
 inline constexpr int kTargets = 8;     ///< targets of a search, sources of a block
 inline constexpr int kSuperblock = 8;  ///< blocks that share a coarse bound
@@ -43,8 +43,8 @@ struct Pass {
   AxisCost<V> cost;
   V cap = 0;  ///< values ≥ cap need not be found
   bool chessboard = false, periodic = false;
-  LineWords start;          ///< ends of runs of equal classes; without bits: none
-  PlainDistances<V> plain;  ///< where these are wanted, nothing else is written
+  LineWords start;         ///< ends of runs of equal classes; without bits: none
+  FloatResults<V> floats;  ///< where these are wanted, nothing else is written
   V* result = nullptr;
   std::int64_t* result_site = nullptr;  ///< linear in this axis and those behind it, or the coordinate along this one
 };
@@ -91,7 +91,7 @@ class Search {
 
   __device__ void finish() {
     if (!active_) return;
-    if (!kTies && p_.plain.to.data) return p_.plain.write(outer_, inner_, at_, min(kTargets, n_ - at_), best_);
+    if (!kTies && p_.floats.to.data) return p_.floats.write(outer_, inner_, at_, min(kTargets, n_ - at_), best_);
 #pragma unroll
     for (int r = 0; r < kTargets; ++r) {
       const std::int32_t y = at_ + r;
@@ -228,4 +228,4 @@ __global__ void __launch_bounds__(kSearchBlock) search(const __grid_constant__ P
   search.finish();
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::general

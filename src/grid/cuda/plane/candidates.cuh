@@ -3,7 +3,7 @@
 
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
 
@@ -59,7 +59,7 @@ struct Entry {
 
   /// Entry k of the band whose columns and list begin at `start`.
   __device__ static Entry load(const Plane& plane, std::int64_t start, int k) {
-    const int x = plane.list_column[start + k];
+    const int x = plane.left.list_column[start + k];
     return {x, {plane.bits[start + x], plane.above[start + x], plane.below[start + x]}};
   }
   __device__ Entry from_lane(int lane) const {
@@ -75,22 +75,4 @@ struct Entry {
   }
 };
 
-/// The candidates of a tile among those of its band, and the winners at its edges, as list_columns() left them.
-class BandList {
- public:
-  __device__ BandList(const Plane& plane, std::uint32_t tile) : plane_(plane), place_(plane.place_of(tile)) {}
-
-  __device__ Entry operator[](int k) const { return Entry::load(plane_, place_.band * plane_.pitch, k); }
-  /// The first and the last that can win in the tile; (0, −1): none.
-  __device__ int2 range() const {
-    if (plane_.list_count[place_.band] == 0) return make_int2(0, -1);
-    const ushort2* edges = plane_.anchors + place_.band * (plane_.tiles() + 1) + place_.tile;
-    return make_int2(edges[0].x, edges[1].y);
-  }
-
- private:
-  const Plane& plane_;
-  const Plane::TilePlace place_;
-};
-
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -4,7 +4,7 @@
 
 #include "grid/cuda/plane/candidates.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Whether a point lies on or above the chord of its neighbours; p, q: how far they are to the left and right. Heights
 /// are squared distances; keeps what rounding leaves in doubt.
@@ -45,4 +45,4 @@ __device__ inline bool is_above(const LinePoint& left, const LinePoint& middle, 
   return p > 0 && q > 0 && above_chord(left.*height, middle.*height, right.*height, p, q);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

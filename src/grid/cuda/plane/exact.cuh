@@ -18,7 +18,7 @@
 
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr float kMore = 1 + 0x1.4p-21f;
 inline constexpr double kMostRatio = 0x1p16;  ///< of squared spacings
@@ -64,4 +64,4 @@ __device__ __noinline__ void write_exact(const Plane& plane, const Emitter<V>& e
   if (emitter.in_region(at)) emitter.emit(plane.item_of(band), at, value, -1);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -11,8 +11,7 @@
 //
 // With nearest sites, values are 2 d² + 1 where the column's nearest site is below and none as near above, else 2 d².
 // A second scan looks for the candidates whose value is the least, and takes the right one of several by a code for
-// each (plane/far_codes.cuh). Cost: another five operations. Where all sites are less than 724 away, one scan does: the
-// codes stand behind the values then, so that the least key is the right site's.
+// each (ColumnCode). Cost: another five operations.
 //
 // Without a unit, values are doubles (plane/exact.cuh), and half as many candidates are in shared memory at a time.
 // Cost: twice as many operations per element and candidate as in units, on two kinds of units that work side by side.
@@ -22,23 +21,16 @@
 #include "grid/cuda/plane/chords.cuh"
 #include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/far_cell.cuh"
-#include "grid/cuda/plane/far_codes.cuh"
-#include "grid/cuda/plane/far_exact_walk.cuh"
-#include "grid/cuda/plane/far_fill.cuh"
 #include "grid/cuda/plane/far_results.cuh"
 #include "grid/cuda/plane/far_walk.cuh"
-#include "grid/cuda/plane/tile_list.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Where a column's nearest sites are, of all rows of a band.
 enum class Nearest : std::uint8_t { above, below, both };
 
 struct FarMemory {
-  union {
-    unsigned squares[kCapacity * 32];  ///< [candidate][row]
-    TileListMemory list;               ///< before there are any
-  };
+  unsigned squares[kCapacity * 32];  ///< [candidate][row]
   int column[kCapacity];
   Column words[kCapacity];
   Nearest nearest[kCapacity];  ///< sites of candidates
@@ -49,18 +41,18 @@ struct FarMemory {
   int ticket;
 };
 
-/// V: the emitter's. List: BandList or TileList.
-template <Writing kWriting, Spaced kSpacing, class V, class List>
+/// V: the emitter's.
+template <Writing kWriting, Spaced kSpacing, class V>
 class FarTile {
  public:
-  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, std::uint32_t tile,
-                     const List& list)
-      : plane_(plane), emitter_(emitter), m_(memory), cell_(plane, tile), warp_(cell_.warp), list_(list) {
+  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, std::uint32_t tile)
+      : plane_(plane), emitter_(emitter), m_(memory), cell_(plane, tile), warp_(cell_.warp) {
 #pragma unroll
     for (int r = 0; r < kBand; ++r) best_[r] = Results::kNothing, codes_[r] = kNoBound;
-    const int2 range = list.range();
-    first_ = range.x;
-    last_ = range.y;
+    if (plane.left.list_count[cell_.band] == 0) return;
+    const ushort2* edges = plane.left.anchors + cell_.band * (plane.tiles() + 1) + cell_.tile;
+    first_ = edges[0].x;
+    last_ = edges[1].y;
   }
 
   using Results = FarResults<kWriting, kSpacing, V>;
@@ -75,52 +67,34 @@ class FarTile {
     const auto ask_for = [](const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); };
     if (lane_id() % 8 == 0) ask_for(plane.bits + band * plane.pitch + t * kTile + threadIdx.x);
     if (threadIdx.x != 0) return;
-    ask_for(plane.open_cells + band * plane.cells() + t * kFarWarps);
-    ask_for(plane.list_count + band);
-    ask_for(plane.anchors + band * (plane.tiles() + 1) + t);
+    ask_for(plane.left.open_cells + band * plane.cells() + t * kFarWarps);
+    ask_for(plane.left.list_count + band);
+    ask_for(plane.left.anchors + band * (plane.tiles() + 1) + t);
   }
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
-    if constexpr (kWriting == Writing::unaligned)
-      if (first_ >= last_) {
-        const BlankTile<kSpacing> blank(cell_);
-        if (blank.serves()) return blank.fill(list_, first_, last_);
-      }
-    if constexpr (kWriting == Writing::sites)
-      if (first_ >= last_) {
-        const BlankSitesTile<kSpacing> blank(cell_, emitter_.plain);
-        if (blank.serves()) return blank.fill(list_, first_, last_);
-      }
     if (!kSites && first_ == last_) {
       take_only();
     } else if (first_ <= last_) {
       const int count = last_ - first_ + 1;
       const int mine = warp_ + kFarWarps * lane_id();
       Entry entry;
-      if (mine < count) entry = list_[first_ + mine];
+      if (mine < count) entry = candidate(first_ + mine);
       __syncthreads();  // the tile before is done with the memory
       if (mine < count) m_.column[mine] = entry.x;
       for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
       __syncthreads();
-      const bool is_near = count > kFewCandidates && find_winners(count);
-      if constexpr (!kSites) {
-        scan(count);
-      } else if (is_near) {
-        scan_keys(count);
-        open_keys();
-      } else {
-        scan(count);
-        find_columns(count);
-      }
+      find_winners_among(count);
+      scan(count);
+      if constexpr (kSites) find_columns(count);
     }
     finish();
   }
 
   /// In chunks of what fits, filtered.
   __device__ void solve_long() {
-    if constexpr (kReal) find_exactly_among_many();
-    else find_among_many();
+    find_among_many();
     finish();
   }
 
@@ -130,70 +104,26 @@ class FarTile {
 
   __device__ void find_among_many() {
     int count = 0, chunks = 0;
-    bool is_near = false, is_chunk_near = false;  // what the first chunk says holds for all
     for (int next = first_; next <= last_; ++chunks) {
       count = load_squares(next);
-      if (chunks == 0 && next > last_ && walk(count)) return;
-      is_chunk_near = find_winners_among(count);
-      if (chunks == 0) is_near = is_chunk_near;
-      if (kSites && is_near) scan_keys(count);
-      else scan(count);
+      if constexpr (!kReal)
+        if (chunks == 0 && next > last_ && walk(count)) return;
+      find_winners_among(count);
+      scan(count);
     }
-    const auto look_again = [&](auto&& look) {
-      if (chunks == 1) look(count);
-      else
-        for (int next = first_; next <= last_;) {
-          count = load_squares(next);
-          find_winners_among(count);
-          look(count);
-        }
-    };
     if constexpr (kSites) {
-      if (is_near) open_keys();
-      else look_again([&](int of_chunk) { find_columns(of_chunk); });
-    }
-  }
-
-  /// The same without a unit, where squares of half as many fit.
-  __device__ void find_exactly_among_many() {
-    const FromLines left = from_lines(first_), right = from_lines(last_);
-    for (int next = first_; next <= last_;) {
-      const bool are_first = next == first_;
-      const int count = collect(next, left, right);
-      if (are_first && next > last_ && walk_exactly(count)) return;
-      for (int from = 0; from < count; from += kHeld) {
-        const int held = min(kHeld, count - from);
-        if (from > 0) move_to_front(from, held);
-        for (int k = warp_; k < held; k += kFarWarps) store_squares(k, {m_.column[k], m_.words[k]});
-        __syncthreads();
-        find_winners_among(held);
-        scan(held);
+      if (chunks == 1) return find_columns(count);
+      for (int next = first_; next <= last_;) {
+        count = load_squares(next);
+        find_winners_among(count);
+        find_columns(count);
       }
     }
-  }
-  __device__ void move_to_front(int from, int count) {
-    static_assert(kHeld <= kFarBlock && 2 * kHeld >= kCapacity);
-    __syncthreads();
-    const int t = static_cast<int>(threadIdx.x);
-    if (t < count) m_.column[t] = m_.column[from + t], m_.words[t] = m_.words[from + t];
-    __syncthreads();
-  }
-  __device__ bool walk_exactly(int count) {
-    if (count < kWorthWalking) return false;
-    for (int k = warp_; k < count; k += kFarWarps)
-      m_.squares[k * 32 + lane_id()] = static_cast<unsigned>(m_.words[k].at(lane_id(), plane_.beyond));
-    __syncthreads();
-    const ExactRowWalk row(plane_, m_.squares, m_.column, count);
-    if (!__syncthreads_and(row.is_convex(warp_, kFarWarps))) return false;
-    if (cell_.is_open) row.walk(cell_.x0 + 32 * warp_, best_);
-    __syncthreads();  // the rows give way to what was found
-    if (cell_.is_open) turn(m_.squares + warp_ * kTurnedWords, best_);
-    return true;
   }
 
   /// The only candidate: no memory is shared, and no warp waits for another.
   __device__ void take_only() {
-    const Entry entry = list_[first_];
+    const Entry entry = candidate(first_);
     const Value own = cell_.square_along(entry.column.at(lane_id(), plane_.beyond)),
                 beside = cell_.square_across(cell_.column() - entry.x);
 #pragma unroll
@@ -206,7 +136,7 @@ class FarTile {
     if constexpr (kSites) {
       bool is_below = both.y < both.x;
       if (kLabels && entry.column.bits >> lane_id() & 1)
-        is_below = !(plane_.upper[cell_.start + entry.x] >> lane_id() & 1);
+        is_below = !(plane_.runs.upper[cell_.start + entry.x] >> lane_id() & 1);
       square = 2 * square + unsigned{is_below};
       const unsigned below = __ballot_sync(kAllLanes, is_below);
       if (lane_id() == 0)
@@ -222,9 +152,9 @@ class FarTile {
     __syncthreads();
     return count;
   }
-  /// @returns whether all of the tile's nearest sites are known to be near enough for keys
-  __device__ bool find_winners_among(int count) {
-    return count > kFewCandidates && (count > kShortTile ? find_winners_in_steps(count) : find_winners(count));
+  __device__ void find_winners_among(int count) {
+    if (count > kShortTile) find_winners_in_steps(count);
+    else if (count > kFewCandidates) find_winners(count);
   }
 
   /// Lane = column: the least values, where all rows of many candidates are convex. @returns whether they are
@@ -232,7 +162,7 @@ class FarTile {
     constexpr std::uint32_t kMost = 1u << 30;  // values are twice that with sites, and below 2³¹
     if (count < kWorthWalking || count > RowWalk::kMostCandidates) return false;
     if (kSites && plane_.square(plane_.image_bands * kBand, plane_.pitch) >= kMost) return false;
-    RowWalk row(m_.squares, m_.column, count, (kSpaced ? plane_.column_weight : 1) * (kSites ? 2 : 1));
+    RowWalk row(m_.squares, m_.column, count, (kSpaced ? plane_.spacing.column_weight : 1) * (kSites ? 2 : 1));
     if (warp_ == kFarWarps - 1) row.put_guard();
     if (!__syncthreads_and(row.is_convex(warp_, kFarWarps))) return false;
     if (cell_.is_open) {
@@ -252,12 +182,14 @@ class FarTile {
 
   /// Fills the memory with candidates from `next` on. @returns how many
   __device__ int collect(int& next, const FromLines& left, const FromLines& right) {
+    constexpr int kStep = kHeld > kFarBlock ? kFarBlock : kFarBlock / 2;
     int count = 0;
     do {
       const int k = next + static_cast<int>(threadIdx.x);
-      const Entry entry = k <= last_ ? list_[k] : Entry{};
+      const bool is_there = k <= last_ && k < next + kStep;
+      const Entry entry = is_there ? candidate(k) : Entry{};
       const Entry before = neighbour(k, entry, -1), behind = neighbour(k, entry, 1);
-      const bool keep = k <= last_ && may_win(k, entry, before, behind, left, right);
+      const bool keep = is_there && may_win(k, entry, before, behind, left, right);
       const unsigned kept = __ballot_sync(kAllLanes, keep);
       __syncthreads();
       if (lane_id() == 0) m_.kept[warp_] = __popc(kept);
@@ -272,8 +204,8 @@ class FarTile {
         m_.column[place] = entry.x;
         m_.words[place] = entry.column;
       }
-      next += kFarBlock;
-    } while (next <= last_ && count + min(kFarBlock, last_ - next + 1) <= kCapacity);
+      next += kStep;
+    } while (next <= last_ && count + min(kStep, last_ - next + 1) <= kHeld);
     __syncthreads();
     return count;
   }
@@ -282,7 +214,7 @@ class FarTile {
   __device__ Entry neighbour(int k, const Entry& entry, int step) const {
     const int lane = lane_id() + step;
     const bool is_outside = lane < 0 || lane > 31, is_there = k + step >= first_ && k + step <= last_;
-    const Entry outside = is_outside && is_there ? list_[k + step] : Entry{};
+    const Entry outside = is_outside && is_there ? candidate(k + step) : Entry{};
     const Entry beside = entry.from_lane(lane & 31);
     return is_outside ? outside : beside;
   }
@@ -298,7 +230,8 @@ class FarTile {
     return (me.may_be_above() && !is_out(&LinePoint::upper)) || (me.may_be_below() && !is_out(&LinePoint::lower));
   }
 
-  __device__ FromLines from_lines(int k) const { return {list_[k], plane_}; }
+  __device__ FromLines from_lines(int k) const { return {candidate(k), plane_}; }
+  __device__ Entry candidate(int k) const { return Entry::load(plane_, cell_.start, k); }
 
   using RowWinners = std::conditional_t<kReal, LikelyWinners<UpperHalves>, Winners>;
 
@@ -318,29 +251,16 @@ class FarTile {
     m_.last_winner[p] = static_cast<int>(last);
   }
 
-  /// Whether a site is so near that none within 32 columns is ColumnKey::kReach away.
-  __device__ bool is_near(unsigned value) const {
-    const float left = ColumnKey::kReach - 32 * (kSpaced ? sqrtf(static_cast<float>(plane_.column_weight)) : 1.0f);
-    return left > 0 && static_cast<float>(value) < 2 * left * left;
-  }
-  /// A barrier. @returns whether all threads say so, where that is asked
-  static __device__ bool agree(bool says) {
-    if constexpr (kSites) return __syncthreads_and(says);
-    __syncthreads();
-    return false;
-  }
-
-  /// Winners at columns x0 + 32 p, a warp each. @returns whether they are near
-  __device__ bool find_winners(int count) {
+  /// Winners at columns x0 + 32 p, a warp each.
+  __device__ void find_winners(int count) {
     RowWinners winners(0);
     look(cell_.x0 + 32 * warp_, 0, count - 1, 1, winners);
     keep_winners(warp_, winners);
-    return agree(kSites && is_near(winners.best));
+    __syncthreads();
   }
 
   /// The same by halving, where the warps share the candidates between two columns that are known.
-  __device__ bool find_winners_in_steps(int count) {
-    bool are_near = true;
+  __device__ void find_winners_in_steps(int count) {
 #pragma unroll 1
     for (int level = 0; level < 3; ++level) {
       const int step = 4 >> level, parts = 8 >> level, part = warp_ & (parts - 1);
@@ -359,11 +279,9 @@ class FarTile {
           winners.join(m_.part_best[warp_ + i][lane_id()], others.x, others.y);
         }
         keep_winners(p, winners);
-        if constexpr (kSites) are_near &= is_near(winners.best);
       }
       __syncthreads();
     }
-    return agree(are_near);
   }
 
   /// The candidates between the winners at the ends of the warp's 32 columns.
@@ -399,18 +317,12 @@ class FarTile {
   static __device__ double lesser(double one, double other) { return one < other ? one : other; }
 
   __device__ void scan_in_units(int count) {
-    const int x = cell_.column();
-    scan_in_units(count, [&](int k) { return across(x, k); });
-  }
-  /// @param across_to  what the columns to a candidate add
-  template <class AcrossTo>
-  __device__ void scan_in_units(int count, AcrossTo&& across_to) {
     if (!cell_.is_open) return;
-    const int last = last_in_range(count);
+    const int x = cell_.column(), last = last_in_range(count);
     int k = first_in_range(count);
 #pragma unroll 1
     for (; k + 2 <= last; k += 3) {
-      const unsigned a = across_to(k), b = across_to(k + 1), c = across_to(k + 2);
+      const unsigned a = across(x, k), b = across(x, k + 1), c = across(x, k + 2);
       const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
 #pragma unroll
       for (int q = 0; q < 8; ++q) {
@@ -424,7 +336,7 @@ class FarTile {
     }
 #pragma unroll 1
     for (; k <= last; ++k) {
-      const unsigned a = across_to(k);
+      const unsigned a = across(x, k);
       const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
 #pragma unroll
       for (int q = 0; q < 8; ++q) {
@@ -435,42 +347,6 @@ class FarTile {
         best[2] = __viaddmin_u32(u.z, a, best[2]);
         best[3] = __viaddmin_u32(u.w, a, best[3]);
       }
-    }
-  }
-
-  /// Lane = column: the least keys. By all threads of the block; the squares become keys.
-  __device__ void scan_keys(int count) {
-    for (int i = static_cast<int>(threadIdx.x); i < count * 32; i += kFarBlock)
-      m_.squares[i] = ColumnKey::along(m_.squares[i]);
-    __syncthreads();
-    const int x = cell_.column();
-    scan_in_units(count, [&](int k) {
-      const Nearest nearest = m_.nearest[k];
-      return nearest == Nearest::both ? ColumnKey::kNone : across_in_key(x, k, nearest == Nearest::below);
-    });
-    if (!cell_.is_open) return;
-    const int last = last_in_range(count);
-#pragma unroll 1
-    for (int k = first_in_range(count); k <= last; ++k) {
-      if (m_.nearest[k] != Nearest::both) continue;
-      const unsigned above = across_in_key(x, k, false), below = across_in_key(x, k, true);
-#pragma unroll
-      for (int r = 0; r < kBand; ++r) {
-        const unsigned key = m_.squares[k * 32 + r];
-        best_[r] = __viaddmin_u32(key, ColumnKey::is_below(key) ? below : above, best_[r]);
-      }
-    }
-  }
-  /// What the columns from x to candidate k add to a key.
-  __device__ unsigned across_in_key(int x, int k, bool below) const {
-    return ColumnKey::across(across(x, k), m_.column[k] - x, below);
-  }
-  /// From keys to values and codes.
-  __device__ void open_keys() {
-#pragma unroll
-    for (int r = 0; r < kBand; ++r) {
-      codes_[r] = ColumnKey::code(best_[r]);
-      best_[r] = ColumnKey::value(best_[r]);
     }
   }
 
@@ -513,8 +389,7 @@ class FarTile {
   FarMemory& m_;
   const FarCell<kSpacing> cell_;
   const int warp_;
-  const List& list_;
-  int first_ = 0, last_ = -1;
+  int first_ = 0, last_ = -1;  ///< candidates that can win in the tile, of the band's; none
   Value best_[kBand];
   unsigned codes_[kBand];  ///< of columns
 };
@@ -528,46 +403,30 @@ constexpr int far_blocks(Writing writing, Spaced spaced) {
 template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
 __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
-  using Tile = FarTile<kWriting, kSpaced, V, BandList>;
+  using Tile = FarTile<kWriting, kSpaced, V>;
   __shared__ __align__(16) FarMemory memory;
   plane.take_turn();
-  const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];
+  const unsigned short_tiles = plane.left.counters[0], long_tiles = plane.left.counters[1];
   const std::int64_t all = plane.all_bands * plane.tiles();
   while (long_tiles > 0) {
-    if (threadIdx.x == 0) memory.ticket = static_cast<int>(atomicAdd(&plane.counters[2], 1u));
+    if (threadIdx.x == 0) memory.ticket = static_cast<int>(atomicAdd(&plane.left.counters[2], 1u));
     __syncthreads();
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
-    const std::uint32_t tile = plane.work[all - 1 - ticket];
-    Tile(plane, emitter, memory, tile, BandList(plane, tile)).solve_long();
+    const std::uint32_t tile = plane.left.work[all - 1 - ticket];
+    Tile(plane, emitter, memory, tile).solve_long();
     __syncthreads();
   }
   // While one is solved, what the next one reads is on its way.
-  const auto short_tile = [&](unsigned i) { return i < short_tiles ? plane.work[i] : 0; };
+  const auto short_tile = [&](unsigned i) { return i < short_tiles ? plane.left.work[i] : 0; };
   std::uint32_t tile = short_tile(blockIdx.x), next = short_tile(blockIdx.x + gridDim.x);
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x) {
     const std::uint32_t behind = short_tile(i + 2 * gridDim.x);
     Tile::expect(plane, next);
-    Tile(plane, emitter, memory, tile, BandList(plane, tile)).solve_short();
+    Tile(plane, emitter, memory, tile).solve_short();
     tile = next;
     next = behind;
   }
 }
 
-/// All tiles at once, each with a list of its own. Block = tile.
-template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
-__global__ void __launch_bounds__(kFarBlock, kFarBlocksAtOnce)
-    solve_far_at_once(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
-  static_assert(kSpaced != Spaced::real);
-  extern __shared__ __align__(16) uint4 tile_entries[];
-  __shared__ __align__(16) FarMemory memory;
-  plane.take_turn();
-  TileList list(plane, blockIdx.x, tile_entries, memory.list);
-  if (!list.make()) return;
-  const int2 range = list.range();
-  FarTile<kWriting, kSpaced, V, TileList> tile(plane, emitter, memory, blockIdx.x, list);
-  if (range.y - range.x >= kShortOwnTile) tile.solve_long();
-  else tile.solve_short();
-}
-
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

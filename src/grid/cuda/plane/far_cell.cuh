@@ -5,7 +5,7 @@
 
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr int kFarWarps = kFarBlock / 32;
 
@@ -31,7 +31,7 @@ struct FarCell {
         x0(tile * kTile),
         warp(static_cast<int>(threadIdx.x) / 32),
         start(band * p.pitch),
-        is_open(p.open_cells[band * p.cells() + tile * kFarWarps + warp] != 0) {}
+        is_open(p.left.open_cells[band * p.cells() + tile * kFarWarps + warp] != 0) {}
 
   __device__ int column() const { return x0 + 32 * warp + lane_id(); }
 
@@ -45,7 +45,7 @@ struct FarCell {
     const auto steps = static_cast<unsigned>(columns);
     return kSpaced ? plane.across(steps) : steps * steps;
   }
-  __device__ float in_units(float root) const { return kSpaced ? root * plane.side.scale : root; }
+  __device__ float in_units(float root) const { return kSpaced ? root * plane.out.side.scale : root; }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

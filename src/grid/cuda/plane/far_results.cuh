@@ -1,5 +1,5 @@
 // The results of a far tile, from the least values of its elements and, with nearest sites, the codes of their columns
-// (plane/far_codes.cuh). See plane/far.cuh.
+// (ColumnCode). See plane/far.cuh.
 //
 // Work mapping: warp = cell of 32 × 32 elements, lane = column with 32 rows in registers. Of labels, the ends of the
 // runs along the rows are found first, and are the nearest where they are nearer. What takes many registers goes
@@ -11,13 +11,27 @@
 #include "grid/cuda/plane/candidates.cuh"
 #include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/far_cell.cuh"
-#include "grid/cuda/plane/far_codes.cuh"
 #include "grid/cuda/plane/labels.cuh"
 #include "grid/cuda/plane/runs.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
+
+/// Which of several columns that are as near to an element has the site with the lowest index: that of the least code.
+///
+/// Values are 2 d² + 1 where a column's nearest site is below and none as near above, else 2 d². Of columns with one
+/// value, the one with more steps has its site fewer rows away. Above, the lowest row is the farthest, so that the
+/// fewest steps are right; below, it is the nearest, so that the most are, and there their bits are turned round. Of as
+/// many steps, those to the left are right.
+///
+/// The code: twice the steps to a column, and 1 if they go to the right; turned round below.
+struct ColumnCode {
+  static __device__ unsigned of(int steps) { return static_cast<unsigned>(2 * abs(steps)) + unsigned{steps > 0}; }
+  /// The bits that are turned round. @param value  1 in its last bit: below
+  static __device__ unsigned turned(unsigned value) { return (0u - (value & 1)) & 0x1FFFEu; }
+  static __device__ unsigned of(unsigned value, int steps) { return of(steps) ^ turned(value); }
+};
 
 /// V: the emitter's.
 template <Writing kWriting, Spaced kSpacing, class V>
@@ -54,17 +68,10 @@ class FarResults {
       by_columns = runs_are_endless();
     }
     if (!cell_.is_open || cell_.column() >= plane_.width) return;
-    if constexpr (kSites) {
-      if (by_columns && !has_candidates_ && emitter_.plain.serves) write_no_sites();
-      else write_sites();
-    } else if constexpr (kReal) {
-      write_measured();
-    } else if constexpr (is_general(kWriting)) {
-      if (by_columns && !has_candidates_) write_no_values();
-      else write_values(by_columns);
-    } else {
-      write_floats(by_columns);
-    }
+    if constexpr (kSites) write_sites();
+    else if constexpr (kReal) write_measured();
+    else if constexpr (is_general(kWriting)) write_values(by_columns);
+    else write_floats(by_columns);
   }
 
  private:
@@ -83,7 +90,7 @@ class FarResults {
   __device__ std::int32_t rows_of(std::uint32_t square) const {
     if constexpr (kSmall && !kSpaced) return root_of_square(square);
     auto rows = kSmall ? small_float(square) : static_cast<float>(square);
-    if constexpr (kSpaced) rows /= static_cast<float>(plane_.row_weight);
+    if constexpr (kSpaced) rows /= static_cast<float>(plane_.spacing.row_weight);
     return static_cast<std::int32_t>(small_root(rows) + 0.5f);
   }
 
@@ -101,20 +108,13 @@ class FarResults {
     site = y * plane_.width + x + steps.nearest();
   }
 
-  /// Where the tile has no candidates, nor its rows.
-  __device__ void write_no_sites() const {
-    const std::int32_t y0 = plane_.first_row(cell_.band), end = min(y0 + kBand, plane_.height);
-    auto row = emitter_.plain.row(plane_.first_item + plane_.item_of(cell_.band), 0, y0);
-    for (std::int32_t y = y0; y < end; ++y, emitter_.plain.advance(row))
-      emitter_.plain.write(row, cell_.column(), plane_.side.none(), -1);
-  }
   /// Through shared memory, so that rows can be gone through in a loop: results of all at once take too many registers.
   __device__ void write_sites() const {
     unsigned* stage = memory_ + cell_.warp * kBand * 32 + lane_id();
     const int x = cell_.column(), y0 = plane_.first_row(cell_.band);
-    const std::uint32_t sites = plane_.bits[cell_.start + x], upper = kLabels ? plane_.upper[cell_.start + x] : 0;
+    const std::uint32_t sites = plane_.bits[cell_.start + x], upper = kLabels ? plane_.runs.upper[cell_.start + x] : 0;
     const bool are_small = max(largest(), kLabels ? 2 * plane_.along(1) + 1 : 0) < kMostSmall;
-    auto row = emitter_.plain.row(plane_.first_item + plane_.item_of(cell_.band), 0, y0);
+    auto row = emitter_.sites.row(plane_.first_item + plane_.item_of(cell_.band), 0, y0);
 #pragma unroll
     for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
 #pragma unroll
@@ -132,18 +132,18 @@ class FarResults {
   }
   /// Rows y … end − 1, which follow one another in memory. @param pinned  bits, of these rows
   template <bool kSmall>
-  __device__ void write_staged(PlainSites::Row& row, const unsigned* stage, unsigned pinned, int y, int end) const {
+  __device__ void write_staged(SiteResults::Row& row, const unsigned* stage, unsigned pinned, int y, int end) const {
     const int x = cell_.column();
 #pragma unroll 1
-    for (; y < end; ++y, stage += 64, pinned >>= 1, emitter_.plain.advance(row)) {
+    for (; y < end; ++y, stage += 64, pinned >>= 1, emitter_.sites.advance(row)) {
       const unsigned value = stage[0];
       const bool is_there = kSmall || value != kNothing;
       std::uint32_t square = is_there ? value >> 1 : kNoSquare;
       std::int32_t site = is_there ? site_of<kSmall>(y, x, value, stage[32]) : -1;
       if constexpr (kLabels) find_in_row(y, x, value, pinned & 1, square, site);
       const auto root = [&] { return kSmall ? small_root(small_float(square)) : root_of(square); };
-      if (emitter_.plain.serves)
-        emitter_.plain.write(row, x, !kSmall && square == kNoSquare ? plane_.side.none() : cell_.in_units(root()),
+      if (emitter_.sites.serves)
+        emitter_.sites.write(row, x, !kSmall && square == kNoSquare ? plane_.out.side.none() : cell_.in_units(root()),
                              site);
       else
         emit_in_image(emitter_, plane_.item_of(cell_.band), y, x, value_of(square), site,
@@ -156,7 +156,7 @@ class FarResults {
     __syncthreads();
     constexpr int kRows = kBand / kFarWarps;  // of a warp
     RowRuns runs[kRows];
-    const std::int64_t words = plane_.row_words, first = (cell_.band * kBand + cell_.warp) * words;
+    const std::int64_t words = plane_.runs.row_words, first = (cell_.band * kBand + cell_.warp) * words;
     RowRuns::find(plane_, first, kFarWarps * words, cell_.tile * kFarWarps, runs);
     if (lane_id() < kFarWarps)
 #pragma unroll
@@ -189,7 +189,7 @@ class FarResults {
     if (square == kUnsolved) square = kNoSquare;
     if (kLabels && !by_columns) {
       const RowRuns& runs = runs_of(r);
-      if (plane_.pins && runs.background >> lane_id() & 1) return 0;
+      if (plane_.runs.pins && runs.background >> lane_id() & 1) return 0;
       const unsigned steps = runs.steps(cell_.tile * kFarWarps + cell_.warp, lane_id()).least();
       if (steps < static_cast<unsigned>(plane_.width)) square = min(square, plane_.across(steps));
     }
@@ -216,7 +216,7 @@ class FarResults {
         Measured<kWriting> nearest[kTogether];
         measure_all(squares, nearest);
 #pragma unroll
-        for (int j = 0; j < kTogether; ++j, to += plane_.row_stride) {
+        for (int j = 0; j < kTogether; ++j, to += plane_.out.row_stride) {
           if (r + j >= end) break;
           if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, cell_.band, r + j, x, nearest[j]);
           else if (kWriting != Writing::one_side || squares[j] > 0) *to = cell_.in_units(nearest[j]);
@@ -240,20 +240,10 @@ class FarResults {
     const int y = plane_.first_row(cell_.band) + r0;
     LaneResults<kValuesAtOnce, 1> results{
         .item = plane_.item_of(cell_.band), .z = 0, .y = y, .x = cell_.column(), .rows = plane_.height - y};
-    if (kLabels && !plane_.pins)
+    if (kLabels && !plane_.runs.pins)
 #pragma unroll
       for (int j = 0; j < kValuesAtOnce; ++j) results.inside |= (~runs_of(r0 + j).background >> lane_id() & 1) << j;
     return results;
-  }
-  /// As write_no_sites().
-  __device__ void write_no_values() const {
-#pragma unroll 1
-    for (int r0 = 0; r0 < kBand; r0 += kValuesAtOnce) {
-      auto results = values_from(r0);
-#pragma unroll
-      for (int j = 0; j < kValuesAtOnce; ++j) results.squares[j][0] = kNoSquare;
-      write_results(emitter_, results);
-    }
   }
   /// Through shared memory, as sites.
   __device__ void write_values(bool by_columns) const {
@@ -286,10 +276,10 @@ class FarResults {
 
   /// Of those that are no sites.
   __device__ void write_side(float* to, std::uint32_t sites, int rows) const {
-    const Side& side = plane_.side;
+    const Side& side = plane_.out.side;
     const auto write = [&](const auto& distance_of) {
 #pragma unroll
-      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
+      for (int r = 0; r < kBand; ++r, to += plane_.out.row_stride) {
         if (r >= rows) break;
         if (!(sites >> r & 1)) *to = distance_of(best_[r]);
       }
@@ -298,33 +288,23 @@ class FarResults {
     else write([&](unsigned square) { return square == kUnsolved ? side.none() : side.far(square); });
   }
 
-  /// A whole column. No element needs a branch if results are alike.
+  /// A whole column. No element needs a branch where all roots are of one kind.
   __device__ void write_column(float* to, std::uint32_t sites) {
     if (sites) {
 #pragma unroll
       for (int r = 0; r < kBand; ++r) best_[r] = settled_square(r, sites);
     }
-    const unsigned least = smallest(), most = largest();
-    if (most < 1u << 24) write_alike(to, [](unsigned square) { return small_root(static_cast<float>(square)); });
-    else if (least == kUnsolved) write_none(to);
-    else if (LargeRoots::serve(least, most)) write_alike(to, LargeRoots(least));
-    else write_rows(to, 0, kBand);
-  }
-  template <class Root>
-  __device__ void write_alike(float* to, const Root& root_of) const {
+    if (largest() >= 1u << 24) return write_rows(to, 0, kBand);
 #pragma unroll
-    for (int r = 0; r < kBand; ++r, to += plane_.row_stride) __stcs(to, cell_.in_units(root_of(best_[r])));
-  }
-  __device__ void write_none(float* to) const {
-#pragma unroll
-    for (int r = 0; r < kBand; ++r, to += plane_.row_stride) __stcs(to, plane_.side.none());
+    for (int r = 0; r < kBand; ++r, to += plane_.out.row_stride)
+      __stcs(to, cell_.in_units(small_root(static_cast<float>(best_[r]))));
   }
   __device__ void write_rows(float* to, std::uint32_t sites, int rows) const {
 #pragma unroll
-    for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
+    for (int r = 0; r < kBand; ++r, to += plane_.out.row_stride) {
       if (r >= rows) break;
       const std::uint32_t square = square_of(r, sites);
-      *to = square == kNoSquare ? plane_.side.none() : cell_.in_units(root_of(square));
+      *to = square == kNoSquare ? plane_.out.side.none() : cell_.in_units(root_of(square));
     }
   }
 
@@ -333,12 +313,6 @@ class FarResults {
 #pragma unroll
     for (int r = 1; r + 1 < kBand; r += 2) most = max(most, max(best_[r], best_[r + 1]));
     return max(most, best_[kBand - 1]);
-  }
-  __device__ unsigned smallest() const {
-    unsigned least = best_[0];
-#pragma unroll
-    for (int r = 1; r < kBand; ++r) least = min(least, best_[r]);
-    return least;
   }
 
   const Cell& cell_;
@@ -350,4 +324,4 @@ class FarResults {
   const unsigned (&codes_)[kBand];
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -14,7 +14,7 @@
 
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 class RowWalk {
  public:
@@ -147,4 +147,4 @@ __device__ inline void turn(unsigned* memory, unsigned (&values)[kBand]) {
   for (int r = 0; r < kBand; ++r) values[r] = memory[r * (kBand + 1) + lane_id()];
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -21,10 +21,10 @@
 #pragma once
 
 #include "grid/cuda/engine.h"
-#include "grid/cuda/label.h"
+#include "grid/cuda/input/label.h"
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// What is read of a band's rows, one after the other; so many of them are on their way together.
 template <class T>
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kPackBlock)
     const auto beside = static_cast<T>(__shfl_up_sync(kAllLanes, label, 1));
     const auto outside = static_cast<T>(__shfl_sync(kAllLanes, edge, r));
     const T left = lane == 0 ? outside : beside;
-    const bool is_background = there && r < rows && label == T{}, is_pinned = is_background && plane.pins;
+    const bool is_background = there && r < rows && label == T{}, is_pinned = is_background && plane.runs.pins;
     const bool changes = there && r < rows && x > 0 && label != left;
     const unsigned background = __ballot_sync(kAllLanes, is_background);
     const unsigned row = __ballot_sync(kAllLanes, changes || is_pinned);
@@ -101,11 +101,11 @@ __global__ void __launch_bounds__(kPackBlock)
   }
   plane.bits[band * plane.pitch + x] = ends;
   close_cell(plane, band, x);
-  if (plane.upper) plane.upper[band * plane.pitch + x] = upper;
-  if (x / 32 >= plane.row_words) return;
-  const std::int64_t word = (band * kBand + lane) * plane.row_words + x / 32;
-  plane.changes[word] = own_changes;
-  if (!kUpperPins) plane.background[word] = own_background;
+  if (plane.runs.upper) plane.runs.upper[band * plane.pitch + x] = upper;
+  if (x / 32 >= plane.runs.row_words) return;
+  const std::int64_t word = (band * kBand + lane) * plane.runs.row_words + x / 32;
+  plane.runs.changes[word] = own_changes;
+  if (!kUpperPins) plane.runs.background[word] = own_background;
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -6,7 +6,7 @@
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Launches a kernel that takes its turn (Plane::take_turn()).
 ///
@@ -18,4 +18,4 @@ void launch_in_turn(void (*kernel)(Plane, Parameters...), dim3 blocks, int threa
                        others...);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

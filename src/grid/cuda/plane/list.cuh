@@ -17,7 +17,7 @@
 
 #include "grid/cuda/plane/candidates.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// A lane that holds the least value, or one of the least.
 __device__ inline int lane_of_least(unsigned value) { return lane_of(value, warp_min(value)); }
@@ -223,7 +223,7 @@ class ListBuilder {
       count_ += all;
       __syncthreads();
     }
-    if (threadIdx.x == 0) plane_.list_count[band_] = static_cast<std::uint32_t>(count_);
+    if (threadIdx.x == 0) plane_.left.list_count[band_] = static_cast<std::uint32_t>(count_);
   }
 
   __device__ void write_list() const {
@@ -231,7 +231,7 @@ class ListBuilder {
       const std::uint32_t mask = masks_[w];
       if (!(mask >> lane_id() & 1)) continue;
       const std::int64_t to = start_ + places_[w] + __popc(mask & lanes_before(lane_id()));
-      plane_.list_column[to] = static_cast<std::uint16_t>(w * 32 + lane_id());
+      plane_.left.list_column[to] = static_cast<std::uint16_t>(w * 32 + lane_id());
     }
   }
 
@@ -257,7 +257,7 @@ class ListBuilder {
     const uint2 cells = plane_.open_of(band_, tile);
     return (cells.x | cells.y) != 0;
   }
-  __device__ ushort2* anchors() const { return plane_.anchors + band_ * (plane_.tiles() + 1); }
+  __device__ ushort2* anchors() const { return plane_.left.anchors + band_ * (plane_.tiles() + 1); }
 
   __device__ void find_anchors() {
     if (count_ == 1) {  // it wins everywhere
@@ -288,10 +288,10 @@ class ListBuilder {
         const unsigned queued = __ballot_sync(kAllLanes, mine);
         if (!queued) continue;
         unsigned place = 0;
-        if (lane_id() == 0) place = atomicAdd(&plane_.counters[kind], static_cast<unsigned>(__popc(queued)));
+        if (lane_id() == 0) place = atomicAdd(&plane_.left.counters[kind], static_cast<unsigned>(__popc(queued)));
         place = __shfl_sync(kAllLanes, place, 0) + static_cast<unsigned>(__popc(queued & lanes_before(lane_id())));
         if (mine)
-          plane_.work[kind == 1 ? all - 1 - place : std::int64_t{place}] =
+          plane_.left.work[kind == 1 ? all - 1 - place : std::int64_t{place}] =
               static_cast<std::uint32_t>(band_ * tiles + tile);
       }
     }
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(kBlock, kBlocks))
   extern __shared__ std::uint32_t list_shared[];
   const std::int64_t band = blockIdx.x;
   plane.take_turn();
-  if (plane.open_bands[band]) ListBuilder<W, kBlock>(plane, band, list_shared).run();
+  if (plane.left.open_bands[band]) ListBuilder<W, kBlock>(plane, band, list_shared).run();
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -16,10 +16,11 @@
 #include <type_traits>
 
 #include "grid/cuda/plane/near_exact.cuh"
+#include "grid/cuda/plane/near_results.cuh"
 #include "grid/cuda/plane/near_words.cuh"
 #include "grid/cuda/plane/runs.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr unsigned kAllSettled = 0xFFFFFFFFu;  ///< the squared distance from which on nothing is unsettled
 
@@ -111,237 +112,6 @@ class NearSearch {
   unsigned left_[8], right_[8];
 };
 
-/// Floats of four words, from lanes to rows.
-template <Writing kWriting, Spaced kSpaced>
-struct NearWriter {
-  const Plane& plane;
-  float* rows;   ///< the band's first row
-  float* stage;  ///< of the warp: 128 floats, where rows are not aligned
-
-  /// @param squares  of columns x … x + 3, and of those 256 behind
-  template <int kColumns>
-  __device__ void write(int r, int x, const float (&squares)[kColumns][4], bool there, bool whole) const {
-    float* row = rows + r * plane.row_stride + x;
-#pragma unroll
-    for (int h = 0; h < kColumns; ++h) {
-      const int count = plane.width - x - h * kHalf;
-      float roots[4];
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {
-        if constexpr (kWriting == Writing::one_side) roots[q] = plane.side.near(squares[h][q]);
-        else roots[q] = small_root(squares[h][q]);
-        if constexpr (kSpaced != Spaced::none && kWriting != Writing::one_side) roots[q] *= plane.side.scale;
-      }
-      if constexpr (kWriting == Writing::one_side) {
-        if (there) put_side(row + h * kHalf, squares[h], roots, count);
-      } else {
-        place(row, roots, count, h, there, whole);
-      }
-    }
-  }
-
-  /// The same from their roots, of columns x … x + 3.
-  __device__ void write(int r, int x, const float (&roots)[4], bool there, bool whole) const {
-    float* row = rows + r * plane.row_stride + x;
-    const int count = plane.width - x;
-    float distances[4];
-#pragma unroll
-    for (int q = 0; q < 4; ++q) distances[q] = roots[q] * plane.side.scale;
-    if constexpr (kWriting == Writing::one_side) {
-      if (there) put_side(row, roots, distances, count);
-    } else {
-      place(row, distances, count, 0, there, whole);
-    }
-  }
-
- private:
-  /// Whether rows are not aligned: where that is no kernel of its own, it is asked.
-  __device__ bool spreads() const {
-    if constexpr (kSpaced != Spaced::none || kWriting == Writing::labels) return !plane.is_aligned;
-    else return kWriting == Writing::unaligned;
-  }
-  /// Columns x … x + 3 of a row, or those 256 behind.
-  __device__ void place(float* row, const float* roots, int count, int h, bool there, bool whole) const {
-    if (spreads()) spread(row, roots, count, h, there);
-    else if (whole) put(row + h * kHalf, roots, 4);
-    else if (there && count > 0) put(row + h * kHalf, roots, count);
-  }
-  /// One by one where some belong to the other side.
-  __device__ void put_side(float* to, const float* squares, const float* distances, int count) const {
-    const bool takes_all =
-        plane.side.is_first || fminf(fminf(squares[0], squares[1]), fminf(squares[2], squares[3])) > 0;
-    if (plane.is_aligned && takes_all && count >= 4) return put(to, distances, 4);
-#pragma unroll
-    for (int q = 0; q < 4; ++q)
-      if (q < count && (takes_all || squares[q] > 0)) to[q] = distances[q];
-  }
-  static __device__ void put(float* to, const float* roots, int count) {
-    if (count >= 4) {
-      *reinterpret_cast<float4*>(to) = make_float4(roots[0], roots[1], roots[2], roots[3]);
-    } else {
-      for (int q = 0; q < 3; ++q)
-        if (q < count) to[q] = roots[q];
-    }
-  }
-
-  /// Through shared memory, so that neighbouring lanes write neighbouring floats. Half a warp holds 64 of one row.
-  __device__ void spread(float* row, const float* roots, int count, int h, bool there) const {
-    const int lane = lane_id(), place = lane % 16;
-    float* half = stage + (lane / 16) * 64;
-    __syncwarp();
-    reinterpret_cast<float4*>(half)[place] = make_float4(roots[0], roots[1], roots[2], roots[3]);
-    __syncwarp();
-    if (!there) return;
-    float* first = row - 4 * place + h * kHalf;
-    const int end = count + 4 * place;  // columns from the half warp's first on
-#pragma unroll
-    for (int q = 0; q < 4; ++q)
-      if (16 * q + place < end) first[16 * q + place] = half[16 * q + place];
-  }
-};
-
-/// Keys of 64 elements of two rows each, from lanes to results.
-template <bool kSpaced, bool kLabels>
-struct NearSites {
-  const Plane& plane;
-  const Emitter<std::int64_t>& emitter;
-  const std::int64_t band;
-  const std::int32_t y0;        ///< the band's first row, …
-  const PlainSites::Row& rows;  ///< … and its results
-  unsigned* stage;              ///< of the warp: 128 keys, so that neighbouring lanes write neighbours
-
-  /// @param r, x       row of the band and column of the first word
-  /// @param unsettled  squared distances from which the far search writes
-  __device__ void write(int r, int x, const unsigned* best, unsigned unsettled) const {
-    if (emitter.plain.serves && emitter.plain.is_aligned)
-      return write_four(r + lane_id() / 16, x + lane_id() % 16 * 4, best, unsettled);
-    __syncwarp();
-    reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(best[0], best[1], best[2], best[3]);
-    __syncwarp();
-    if (emitter.plain.serves) write_staged<true>(*this, r, x, unsettled);
-    else write_staged<false>(*this, r, x, unsettled);
-  }
-
- private:
-  __device__ std::int32_t site_of(const NearKey& key, std::int32_t y, std::int32_t x) const {
-    return (y + key.rows) * plane.width + x + key.columns;
-  }
-  __device__ float distance_of(const NearKey& key) const {
-    const float root = small_root(small_float(key.square));
-    return kSpaced ? root * plane.side.scale : root;
-  }
-
-  /// Not inlined: it takes registers from the search. Nor by reference: what has an address is in memory, and would be
-  /// written there for each task. Plain results by themselves: with others they take more registers than there are.
-  ///
-  /// kPlain: emitter.plain serves
-  template <bool kPlain>
-  static __device__ __noinline__ void write_staged(NearSites near, int r, int x, unsigned unsettled) {
-    for (int half = 0; half < 2; ++half) {
-      const std::int32_t y = near.y0 + r + half;
-      if (y >= near.plane.height) break;
-      near.template write_row<kPlain>(r + half, y, x, near.stage + half * 64, unsettled);
-    }
-  }
-  template <bool kPlain>
-  __device__ void write_row(int r, std::int32_t y, int x, const unsigned* keys, unsigned unsettled) const {
-    PlainSites::Row row{};
-    if constexpr (kPlain) row = emitter.plain.down(rows, r);
-    for (int k = lane_id(); k < 64; k += 32) {
-      const NearKey key(keys[k]);
-      if (x + k >= plane.width || key.square >= unsettled) continue;
-      const std::int32_t site = site_of(key, y, x + k);
-      if constexpr (kPlain) emitter.plain.write(row, x + k, distance_of(key), site);
-      else
-        emit_in_image(emitter, plane.item_of(band), y, x + k, value_of(key.square), site,
-                      kLabels && is_inside(plane, band, r, x + k));
-    }
-  }
-
-  /// The lane's own, one by one where some are not settled.
-  __device__ void write_four(int r, int x, const unsigned* best, unsigned unsettled) const {
-    const std::int32_t y = y0 + r;
-    if (y >= plane.height) return;
-    const PlainSites::Row row = emitter.plain.down(rows, r);
-    float roots[4];
-    std::int32_t sites[4];
-#pragma unroll
-    for (int q = 0; q < 4; ++q) {
-      const NearKey key(best[q]);
-      roots[q] = distance_of(key);
-      sites[q] = site_of(key, y, x + q);
-    }
-    if (NearKeys<kSpaced, kLabels>::largest(best, 0) < unsettled && x + 4 <= plane.width)
-      return emitter.plain.write_four(row, x, roots, sites);
-#pragma unroll
-    for (int q = 0; q < 4; ++q)
-      if (NearKey(best[q]).square < unsettled && x + q < plane.width)
-        emitter.plain.write(row, x + q, roots[q], sites[q]);
-  }
-};
-
-/// Squares of 64 elements of two rows each, from lanes to results that are no floats, through shared memory: so
-/// neighbouring lanes write neighbours.
-template <bool kLabels>
-struct NearValues {
-  const Plane& plane;
-  const Emitter<std::int64_t>& emitter;
-  const std::int64_t band;
-  unsigned* stage;  ///< of the warp: 128 squares
-
-  /// The lane's own, at once.
-  ///
-  /// @param rows  results of the band's first row
-  /// @param r, x  row of the band and column of the lane's first word
-  template <class Word>
-  __device__ void write_fours(std::byte* rows, int r, int x, const unsigned* best) const {
-#pragma unroll
-    for (int k = 0; k < Word::kColumns; ++k, x += kHalf) {
-      const unsigned squares[4] = {Word::square(best[0], k), Word::square(best[1], k), Word::square(best[2], k),
-                                   Word::square(best[3], k)};
-      unsigned inside = 0;
-      if (kLabels && !plane.pins) inside = ~(plane.background[(band * kBand + r) * plane.row_words + x / 32] >> x % 32);
-      emitter.values.write_four(rows + r * emitter.values.row_bytes() + std::int64_t{4} * x, squares, inside);
-    }
-  }
-  /// @param r, x  row of the band and column of the first word
-  template <class Word>
-  __device__ void write(int r, int x, const unsigned* best) const {
-#pragma unroll
-    for (int k = 0; k < Word::kColumns; ++k) {
-      __syncwarp();
-      reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(Word::square(best[0], k), Word::square(best[1], k),
-                                                              Word::square(best[2], k), Word::square(best[3], k));
-      __syncwarp();
-      if (x + k * kHalf < plane.width) write_staged(r, x + k * kHalf);
-    }
-  }
-
- private:
-  /// As LaneResults::inside.
-  __device__ unsigned inside_of(int r, int x) const {
-    const std::uint32_t* row = plane.background + (band * kBand + r) * plane.row_words + x / 32;
-    unsigned words[4], inside = 0;  // all are read before any is looked at, so that the waits are one
-#pragma unroll
-    for (int i = 0; i < 4; ++i) words[i] = row[i / 2 * plane.row_words + i % 2];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) inside |= (~words[i] >> lane_id() & 1) << i;
-    return inside;
-  }
-
-  __device__ void write_staged(int r, int x) const {
-    const std::int32_t y = plane.first_row(band) + r;
-    LaneResults<2, 2> results{
-        .item = plane.item_of(band), .z = 0, .y = y, .x = x + lane_id(), .rows = plane.height - y};
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      results.squares[i / 2][i % 2] = stage[32 * i + lane_id()];
-    }
-    if (kLabels && !plane.pins) results.inside = inside_of(r, x);
-    write_results(emitter, results);
-  }
-};
-
 /// Four words of row r of the band from column x on, with no more than the ends of their runs in the row are away. What
 /// is farther than the search reaches is left to far tiles.
 template <class Word>
@@ -391,107 +161,171 @@ using NearWord = std::conditional_t<
 template <Writing kWriting, Spaced kSpaced>
 inline constexpr int kNearWidth = NearWord<kWriting, kSpaced>::kColumns* kHalf;
 
+template <Writing kWriting>
+struct NearMemory {
+  static constexpr bool kPinned = finds_sites(kWriting) && is_of_labels(kWriting);
+  static constexpr bool kStaged = kWriting != Writing::aligned && kWriting != Writing::one_side;
+  std::uint32_t squares[kBand][kNearWords];
+  unsigned pinned[kPinned ? kNearWords : 4];
+  float stages[kStaged ? kNearWords / 32 : 1][kStaged ? 128 : 4];
+  // Where the band's results begin: here, because registers are short.
+  float* floats;
+  SiteResults::Row sites;
+  std::byte* values;  ///< null: results are not written four at a time
+};
+
+/// What a block solves. V: the emitter's.
+template <Writing kWriting, Spaced kSpaced, class V>
+class NearTile {
+ public:
+  __device__ NearTile(const Plane& plane, const Emitter<V>& emitter, NearMemory<kWriting>& memory)
+      : plane_(plane),
+        emitter_(emitter),
+        m_(memory),
+        band_(blockIdx.y),
+        x0_(static_cast<int>(blockIdx.x) * kWidth),
+        rows_(plane.height - plane.first_row(band_)),
+        open_cells_(plane.left.open_cells + band_ * plane.cells()),
+        whole_(x0_ + kWidth <= plane.width && rows_ >= kBand) {}
+
+  /// Words of all rows to shared memory, by all threads. @returns false where too few sites are around, and the tile is
+  /// left to the far search
+  __device__ bool load() const {
+    const int t = static_cast<int>(threadIdx.x), x = x0_ - kReach + t;
+    if (t == 0) find_rows();
+    const Word word(plane_, band_, x);
+    const int there = min(kNearWords, plane_.width - x0_ + (x0_ == 0 ? 0 : kReach));
+    if (__syncthreads_count(word.is_alive) * 4 < there) {
+      const int cell = x0_ / 32 + t;
+      if (t < kWidth / 32 && cell * 32 < plane_.width) open_cells_[cell] = 1;
+      if (t == 0) plane_.left.open_bands[band_] = 1;
+      return false;
+    }
+    // No search of an image that ends in this block reaches farther.
+    if (x < plane_.width + kReach + 4) word.put(reinterpret_cast<unsigned(*)[kNearWords]>(&m_.squares[0][t]));
+    if constexpr (NearMemory<kWriting>::kPinned) m_.pinned[t] = word.pinned;
+    __syncthreads();
+    return true;
+  }
+
+  __device__ void solve() {
+    constexpr int kTasks = kBand / 2 * (kHalf / 64), kWarps = kNearWords / 32;
+    const int first = static_cast<int>(blockIdx.z) * kWarps + warp(), step = static_cast<int>(gridDim.z) * kWarps;
+    for (int task = first; task < kTasks; task += step)
+      if (x0_ + task % 4 * 64 < plane_.width) solve(task / 4 * 2, task % 4 * 64);
+    if (is_open_) plane_.left.open_bands[band_] = 1;
+  }
+
+ private:
+  using Word = NearWord<kWriting, kSpaced>;
+  static constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
+  static constexpr bool kLabels = is_of_labels(kWriting), kSites = finds_sites(kWriting);
+  static constexpr bool kReal = kSpaced == Spaced::real, kValues = is_general(kWriting) && !kSites;
+
+  __device__ int warp() const { return static_cast<int>(threadIdx.x) / 32; }
+
+  __device__ void find_rows() const {
+    const int y = plane_.first_row(band_);
+    const std::int64_t item = plane_.first_item + plane_.item_of(band_);
+    if constexpr (kSites) {
+      m_.sites = emitter_.sites.row(item, 0, y);
+    } else if constexpr (kValues) {
+      const auto& values = emitter_.values;
+      const bool in_fours =
+          kSpaced == Spaced::none && values.serves && values.in_fours && values.holds(0, y, kBand, x0_, kWidth);
+      m_.values = in_fours ? values.row(item, 0, y) : nullptr;
+    } else {
+      m_.floats = plane_.row(band_, y);
+    }
+  }
+
+  /// 64 words of rows r and r + 1, from `word0` on.
+  __device__ void solve(int r0, int word0) {
+    const int r = r0 + lane_id() / 16, word = word0 + lane_id() % 16 * 4, x = x0_ + word;
+    const auto* row = reinterpret_cast<const uint4*>(&m_.squares[r][kReach + word]);
+    NearSearch<Word> search(row, plane_);
+    if constexpr (kLabels && kSites)
+      bound_by_runs<Word>(search.best, plane_, band_, r, x, *reinterpret_cast<const uint4*>(&m_.pinned[kReach + word]));
+    else if constexpr (kLabels) bound_by_runs<Word>(search.best, plane_, band_, r, x);
+    const bool there = whole_ || r < rows_;
+    if (!whole_) {  // what lies outside the image must not keep the warp busy
+#pragma unroll
+      for (int k = 0; k < Word::kColumns; ++k)
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+          if (!there || x + k * kHalf >= plane_.width) search.best[q] = Word::without(search.best[q], k);
+    }
+    const unsigned unsettled = search.run();
+    if (unsettled != kAllSettled) is_open_ |= mark_open<Word>(plane_, open_cells_, search.best, x, unsettled);
+    if constexpr (kReal) {
+      write_measured(row, search.best, r, x, there);
+    } else if constexpr (kSites) {
+      const NearSites<kSpaced != Spaced::none, kLabels> sites{
+          plane_, emitter_, band_, plane_.height - rows_, m_.sites, reinterpret_cast<unsigned*>(m_.stages[warp()])};
+      sites.write(r0, x0_ + word0, search.best, unsettled);
+    } else if constexpr (kValues) {
+      const NearValues<kLabels> values{plane_, emitter_, band_, reinterpret_cast<unsigned*>(m_.stages[warp()])};
+      if (m_.values) values.template write_fours<Word>(m_.values, r, x, search.best);
+      else values.template write<Word>(r0, x0_ + word0, search.best);
+    } else {
+      write_floats(search.best, r, x, there);
+    }
+  }
+
+  __device__ NearFloats<kWriting, kSpaced> floats() const {
+    return {plane_, m_.stages[NearMemory<kWriting>::kStaged ? warp() : 0]};
+  }
+  __device__ void write_floats(const unsigned (&best)[4], int r, int x, bool there) const {
+    float* to = m_.floats + r * plane_.out.row_stride + x;
+    float squares[Word::kColumns][4];
+    Word::unpack(best, squares);
+#pragma unroll
+    for (int h = 0; h < Word::kColumns; ++h) {
+      float distances[4];
+#pragma unroll
+      for (int q = 0; q < 4; ++q) distances[q] = floats().distance_of(squares[h][q]);
+      floats().write(to + h * kHalf, plane_.width - x - h * kHalf, squares[h], distances, there, whole_);
+    }
+  }
+  /// Without a unit. @param row  of keys, at the first of four
+  __device__ void write_measured(const uint4* row, const unsigned (&best)[4], int r, int x, bool there) const {
+    // All belong to the other side.
+    if (kWriting == Writing::one_side && !plane_.out.side.is_first && !__any_sync(kAllLanes, Word::largest(best, 0)))
+      return;
+    Measured<kWriting> exact[4];
+    NearExact<Measured<kWriting>>(plane_, row).measure_four(best, exact);
+    if constexpr (kValues) {
+#pragma unroll
+      for (int q = 0; q < 4; ++q)
+        if (there && x + q < plane_.width) write_exact(plane_, emitter_, band_, r, x + q, exact[q]);
+    } else {
+      float distances[4];
+#pragma unroll
+      for (int q = 0; q < 4; ++q) distances[q] = exact[q] * plane_.out.side.scale;
+      floats().write(m_.floats + r * plane_.out.row_stride + x, plane_.width - x, exact, distances, there, whole_);
+    }
+  }
+
+  const Plane& plane_;
+  const Emitter<V>& emitter_;
+  NearMemory<kWriting>& m_;
+  const std::int64_t band_;
+  const int x0_, rows_;
+  std::uint8_t* const open_cells_;
+  const bool whole_;      ///< all of it is inside the image
+  bool is_open_ = false;  ///< the thread has left something to the far search
+};
+
 /// V: the emitter's.
 template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
 __global__ void __launch_bounds__(kNearWords,
                                   resident_blocks(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
     solve_near(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
-  __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
-  constexpr bool kLabels = is_of_labels(kWriting);
-  constexpr bool kValues = kWriting == Writing::general || kWriting == Writing::general_labels;
-  constexpr bool kStaged = kWriting != Writing::aligned && kWriting != Writing::one_side;
-  constexpr bool kLabelSites = kLabels && finds_sites(kWriting);
-  __shared__ __align__(16) unsigned pinned[kLabelSites ? kNearWords : 1];
-  __shared__ __align__(16) float stages[kStaged ? kNearWords / 32 : 1][128];
-  const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
-  __shared__ float* first_row;  // there, because registers are short
-  __shared__ PlainSites::Row first_site_row;
-  __shared__ std::byte* first_value_row;  ///< null: results are not written four at a time
-  const std::int64_t band = blockIdx.y;
-  using Word = NearWord<kWriting, kSpaced>;
-  constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
-  const int x0 = static_cast<int>(blockIdx.x) * kWidth, rows = plane.height - plane.first_row(band);
+  __shared__ __align__(16) NearMemory<kWriting> memory;
   plane.take_turn();
-  std::uint8_t* open_cells = plane.open_cells + band * plane.cells();
-  if (!is_general(kWriting) && t == 0) first_row = plane.row(band, plane.first_row(band));
-  if (finds_sites(kWriting) && t == 0)
-    first_site_row = emitter.plain.row(plane.first_item + plane.item_of(band), 0, plane.first_row(band));
-  if (kValues && t == 0) {
-    const bool in_fours = kSpaced == Spaced::none && emitter.values.serves && emitter.values.in_fours &&
-                          emitter.values.holds(0, plane.height - rows, kBand, x0, kWidth);
-    first_value_row =
-        in_fours ? emitter.values.row(plane.first_item + plane.item_of(band), 0, plane.height - rows) : nullptr;
-  }
-  {
-    const Word word(plane, band, x0 - kReach + t);
-    const int there = min(kNearWords, plane.width - x0 + (x0 == 0 ? 0 : kReach));
-    if (__syncthreads_count(word.is_alive) * 4 < there) {
-      const int cell = x0 / 32 + t;
-      if (t < kWidth / 32 && cell * 32 < plane.width) open_cells[cell] = 1;
-      if (t == 0) plane.open_bands[band] = 1;
-      return;
-    }
-    // No search of an image that ends in this block reaches farther.
-    if (x0 - kReach + t < plane.width + kReach + 4) word.put(reinterpret_cast<unsigned(*)[kNearWords]>(&squares[0][t]));
-    if constexpr (kLabelSites) pinned[t] = word.pinned;
-  }
-  __syncthreads();
-  bool open = false;
-  const bool whole = x0 + kWidth <= plane.width && rows >= kBand;
-  constexpr int kTasks = kBand / 2 * (kHalf / 64);
-  constexpr int kWarps = kNearWords / 32;
-  const int first_task = static_cast<int>(blockIdx.z) * kWarps + warp, step = static_cast<int>(gridDim.z) * kWarps;
-  for (int task = first_task; task < kTasks; task += step) {
-    if (x0 + task % 4 * 64 >= plane.width) continue;
-    const int r = task / 4 * 2 + lane / 16, word = task % 4 * 64 + lane % 16 * 4, x = x0 + word;
-    const auto* first = reinterpret_cast<const uint4*>(&squares[r][kReach + word]);
-    NearSearch<Word> search(first, plane);
-    if constexpr (kLabelSites)
-      bound_by_runs<Word>(search.best, plane, band, r, x, *reinterpret_cast<const uint4*>(pinned + kReach + word));
-    else if constexpr (kLabels) bound_by_runs<Word>(search.best, plane, band, r, x);
-    const bool row_there = whole || r < rows;
-    if (!whole) {  // what lies outside the image must not keep the warp busy
-#pragma unroll
-      for (int k = 0; k < Word::kColumns; ++k)
-#pragma unroll
-        for (int q = 0; q < 4; ++q)
-          if (!row_there || x + k * kHalf >= plane.width) search.best[q] = Word::without(search.best[q], k);
-    }
-    const unsigned unsettled = search.run();
-    if (unsettled != kAllSettled) open |= mark_open<Word>(plane, open_cells, search.best, x, unsettled);
-    if constexpr (kSpaced == Spaced::real) {
-      // All belong to the other side.
-      if (kWriting == Writing::one_side && !plane.side.is_first &&
-          !__any_sync(kAllLanes, Word::largest(search.best, 0)))
-        continue;
-      Measured<kWriting> exact[4];
-      const NearExact<Measured<kWriting>> sites(plane, first);
-      sites.measure_four(search.best, exact);
-      if constexpr (kValues) {
-#pragma unroll
-        for (int q = 0; q < 4; ++q)
-          if (row_there && x + q < plane.width) write_exact(plane, emitter, band, r, x + q, exact[q]);
-      } else {
-        const NearWriter<kWriting, kSpaced> writer{plane, first_row, stages[kStaged ? warp : 0]};
-        writer.write(r, x, exact, row_there, whole);
-      }
-    } else if constexpr (finds_sites(kWriting)) {
-      const NearSites<kSpaced != Spaced::none, kLabels> sites{
-          plane, emitter, band, plane.height - rows, first_site_row, reinterpret_cast<unsigned*>(stages[warp])};
-      sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);
-    } else if constexpr (kValues) {
-      const NearValues<kLabels> values{plane, emitter, band, reinterpret_cast<unsigned*>(stages[warp])};
-      if (first_value_row) values.template write_fours<Word>(first_value_row, r, x, search.best);
-      else values.template write<Word>(task / 4 * 2, x0 + task % 4 * 64, search.best);
-    } else {
-      float nearest[Word::kColumns][4];
-      Word::unpack(search.best, nearest);
-      const NearWriter<kWriting, kSpaced> writer{plane, first_row, stages[kStaged ? warp : 0]};
-      writer.write(r, x, nearest, row_there, whole);
-    }
-  }
-  if (open) plane.open_bands[band] = 1;
+  NearTile<kWriting, kSpaced, V> tile(plane, emitter, memory);
+  if (tile.load()) tile.solve();
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

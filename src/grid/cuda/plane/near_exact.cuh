@@ -13,7 +13,7 @@
 
 #include "grid/cuda/plane/exact.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Roughly how far a near site is: its square in columns, with kPlaces binary places, and behind it the steps sideways.
 /// Keys of steps along a column and of steps sideways add up.
@@ -34,7 +34,7 @@ struct RealKey {
     return (square_of_columns(steps) << kColumnBits) + static_cast<unsigned>(steps);
   }
   static __device__ unsigned square_of_rows(const Plane& plane, int rows) {
-    const double square = plane.along_exactly(rows) / plane.exact_column_weight * (1u << kPlaces);
+    const double square = plane.along_exactly(rows) / plane.spacing.exact_column_weight * (1u << kPlaces);
     return square < kMost ? __double2uint_rn(square) : kMost;
   }
 };
@@ -47,8 +47,9 @@ inline constexpr int kNearRows = 65, kNearColumns = 32;
 class RowsOfKeys {
  public:
   __device__ explicit RowsOfKeys(const Plane& plane)
-      : dropped_(RealKey::kColumnBits + (plane.inverse_ratio > kFine ? 0 : kDropped)),
-        one_(plane.inverse_ratio * (plane.inverse_ratio > kFine ? 1.0f : 1 << kDropped) / (1u << RealKey::kPlaces)) {}
+      : dropped_(RealKey::kColumnBits + (plane.spacing.inverse_ratio > kFine ? 0 : kDropped)),
+        one_(plane.spacing.inverse_ratio * (plane.spacing.inverse_ratio > kFine ? 1.0f : 1 << kDropped) /
+             (1u << RealKey::kPlaces)) {}
 
   /// @param columns  RealKey(key).columns
   __device__ int operator()(unsigned key, int columns) const {
@@ -72,7 +73,7 @@ class RowsOfKeys {
   const float one_;  ///< 1 of what is left, in squares of rows
 };
 
-/// Fills plane.near_keys, and plane.near_roots: a root in double takes as long as all the rest. Where keys do not tell
+/// Fills near_keys and near_roots of the spacing: a root in double takes as long as all the rest. Where keys do not tell
 /// a site from another whose measure is not the same, the root's sign is set.
 ///
 /// M: see Measured. Block = rows to the site, warp = columns, lane = columns to another. Phase 1, thread = row: all
@@ -94,8 +95,8 @@ __global__ void __launch_bounds__(kNearColumns * 32) tabulate(const __grid_const
   in_doubt = __any_sync(kAllLanes, in_doubt);
   if (lane_id() != 0) return;
   const auto root = measure<float>(plane, rows, columns);
-  plane.near_roots[rows * kNearColumns + columns] = in_doubt ? -root : root;
-  if (columns == 0) plane.near_keys[rows] = of_rows << RealKey::kColumnBits;
+  plane.spacing.near_roots[rows * kNearColumns + columns] = in_doubt ? -root : root;
+  if (columns == 0) plane.spacing.near_keys[rows] = of_rows << RealKey::kColumnBits;
 }
 
 /// Neighbours of a row of the band, from the keys that a search for near sites found to what is nearest.
@@ -114,7 +115,7 @@ class NearExact {
     for (int q = 0; q < 4; ++q) {
       const RealKey key(best[q]);
       const int rows = rows_of_(best[q], key.columns);
-      roots[q] = __ldg(plane_.near_roots + (rows * kNearColumns + key.columns));
+      roots[q] = __ldg(plane_.spacing.near_roots + (rows * kNearColumns + key.columns));
       signs |= __float_as_int(roots[q]);
       if constexpr (std::is_same_v<M, float>) measured[q] = roots[q];
       else measured[q] = measure<M>(plane_, rows, key.columns);
@@ -143,4 +144,4 @@ class NearExact {
   const unsigned* row_;
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

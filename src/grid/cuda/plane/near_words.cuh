@@ -10,7 +10,7 @@
 #include "grid/cuda/plane/near_exact.cuh"
 #include "grid/cuda/plane/runs.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr int kHalf = 256, kReach = 32;
 inline constexpr int kNearWords = kHalf + 2 * kReach;    ///< words of a row in shared memory, and threads
@@ -92,8 +92,8 @@ struct SpacedSteps {
   const unsigned weight, limit, one;                 ///< limit: also, floats hold all below it
 
   __device__ explicit SpacedSteps(const Plane& plane)
-      : weight(plane.column_weight),
-        limit(min(min(kUnsettled * plane.column_weight, plane.along(kMostRows)), 1u << 24)),
+      : weight(plane.spacing.column_weight),
+        limit(min(min(kUnsettled * plane.spacing.column_weight, plane.along(kMostRows)), 1u << 24)),
         one(plane.one) {}
   __device__ unsigned operator()(unsigned square) const { return square * weight; }
 };
@@ -104,8 +104,8 @@ struct SpacedKeySteps {
   const unsigned weight, limit, one;
 
   __device__ explicit SpacedKeySteps(const Plane& plane)
-      : weight(plane.column_weight),
-        limit(min(min(kUnsettled * plane.column_weight, plane.along(kReach)), (1u << 18) - 1)),
+      : weight(plane.spacing.column_weight),
+        limit(min(min(kUnsettled * plane.spacing.column_weight, plane.along(kReach)), (1u << 18) - 1)),
         one(plane.one) {}
   __device__ unsigned operator()(unsigned square) const { return min(square * weight, limit); }
 };
@@ -116,7 +116,7 @@ struct RealSteps {
   const unsigned limit, one;
 
   __device__ explicit RealSteps(const Plane& plane)
-      : limit((plane.near_keys[kNearRows - 1] >> RealKey::kColumnBits) - 1), one(plane.one) {}
+      : limit((plane.spacing.near_keys[kNearRows - 1] >> RealKey::kColumnBits) - 1), one(plane.one) {}
   __device__ unsigned operator()(unsigned square) const { return square << RealKey::kPlaces; }
 };
 
@@ -132,7 +132,7 @@ struct NearPairs : NearColumns<2, kWeighted> {
   using Steps = EqualSteps;
 
   __device__ NearPairs(const Plane& plane, std::int64_t band, int x)
-      : Base(plane, band, x), row_weight_(plane.row_weight) {}
+      : Base(plane, band, x), row_weight_(plane.spacing.row_weight) {}
 
   /// 1024 + squared vertical distance of each row. Where sites are, the sweep upwards learns from the one down.
   __device__ void put(unsigned (*column)[kNearWords]) const {
@@ -294,7 +294,7 @@ struct NearReals : NearColumns<1, true> {
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
       rows = min(rows + 1, column[r][0]);  // no bits are asked again: at sites there is 0
-      column[r][0] = __ldg(plane_.near_keys + rows);
+      column[r][0] = __ldg(plane_.spacing.near_keys + rows);
     }
   }
 
@@ -348,7 +348,7 @@ struct NearKeys : NearColumns<1, kSpaced> {
 
   __device__ NearKeys(const Plane& plane, std::int64_t band, int x) : Base(plane, band, x), plane_(plane) {
     if (!kLabels || x < 0 || x >= plane.pitch) return;
-    const unsigned upper = plane.upper[band * plane.pitch + x];
+    const unsigned upper = plane.runs.upper[band * plane.pitch + x];
     only_below_ = bits[0] & ~upper;
     pinned = upper & ~bits[0];
     is_alive |= pinned != 0;
@@ -402,4 +402,4 @@ struct NearKeys : NearColumns<1, kSpaced> {
   unsigned only_below_ = 0;  ///< bits whose sites do not lie above
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

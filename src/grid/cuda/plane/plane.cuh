@@ -10,13 +10,13 @@
 #include <type_traits>
 
 #include "core/cuda/early_launch.cuh"
-#include "grid/cuda/emit.cuh"
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/layout.cuh"
+#include "grid/cuda/output/results.cuh"
+#include "grid/cuda/output/writing.cuh"
 #include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
-#include "grid/cuda/writing.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr int kBand = 32;         ///< rows of a band
 inline constexpr int kTile = 256;        ///< columns of a far tile, and of a chunk that is pruned by itself
@@ -25,6 +25,49 @@ inline constexpr int kNoRow = 60000;     ///< vertical distances from here on me
 
 /// Which spacings are multiples of the unit, and not the unit itself; real: there is no unit, or it is too small.
 enum class Spaced { none, along_columns, any, real };
+
+/// Words of rows, where labels are compared (plane/labels.cuh). The words of columns mark ends of runs then.
+struct PlaneRuns {
+  std::int32_t row_words = 0;           ///< words of a row, an even number: two are read at once
+  std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][row_words]: along rows
+  std::uint32_t* background = nullptr;  ///< the same: label 0; null with upper_pins()
+  std::uint32_t* upper = nullptr;       ///< as `bits`, for nearest sites: whether a row differs from the one above
+  bool pins = false;                    ///< label 0 has distance 0; else it is one among others, for a sign
+};
+
+struct PlaneSpacing {
+  // Multiples of a unit. Squared distances are in units.
+  std::uint32_t row_weight = 1, column_weight = 1;  ///< squares of the multiples along columns and rows
+  float row_ratio = 1;                              ///< row_weight / column_weight
+  // Spacings that are none (see plane/exact.cuh): their squares, in units where there is one, else in the caller's.
+  double exact_row_weight = 1, exact_column_weight = 1;
+  float inverse_ratio = 1;             ///< 1 / row_ratio
+  float* near_roots = nullptr;         ///< see tabulate()
+  std::uint32_t* near_keys = nullptr;  ///< the same
+};
+
+/// What the search for near sites leaves to the kernels behind it.
+struct PlaneLeft {
+  // Cleared when columns are packed.
+  std::uint8_t* open_cells = nullptr;   ///< [all_bands][pitch / 32]: 32 × 32 elements each
+  std::uint32_t* open_bands = nullptr;  ///< [all_bands]
+
+  static constexpr int kCounters = 3;
+  std::uint32_t* counters = nullptr;     ///< short tiles, long tiles, long tiles that are taken
+  std::uint16_t* list_column = nullptr;  ///< [all_bands][pitch]: the columns that may matter to a band
+  std::uint32_t* list_count = nullptr;   ///< [all_bands]
+  ushort2* anchors = nullptr;     ///< [all_bands][tiles + 1]: first and last list entry that wins at a tile's edge
+  std::uint32_t* work = nullptr;  ///< tiles to solve: those with few candidates from the front, others from the back
+};
+
+/// Where results are floats.
+struct PlaneFloats {
+  float* distance = nullptr;
+  std::int64_t row_stride = 0;
+  ItemStrides items;
+  bool is_aligned = false;  ///< all rows, to 16 bytes
+  Side side;
+};
 
 struct Plane {
   std::int32_t height = 1, width = 1;
@@ -39,56 +82,27 @@ struct Plane {
   std::uint32_t* bits = nullptr;
   std::uint16_t* above = nullptr;  ///< rows from the band's first row up to the nearest site above the band, or kFar
   std::uint16_t* below = nullptr;  ///< rows from the band's first row down to the nearest site below the band, or kFar
+  std::int32_t beyond = 0;         ///< rows from a marked element to its site: 1 where ends of runs are marked
 
-  // Labels (see plane/labels.cuh). The words mark ends of runs there: sites lie one element beyond, and so carries do.
-  std::int32_t beyond = 0;              ///< rows from a marked element to its site
-  std::int32_t row_words = 0;           ///< words of a row, filled up to a multiple of four
-  std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][row_words]: along rows
-  std::uint32_t* background = nullptr;  ///< the same: label 0; null with upper_pins()
-  std::uint32_t* upper = nullptr;       ///< as `bits`, for nearest sites: whether a row differs from the one above
-  bool pins = false;                    ///< label 0 has distance 0; else it is one among others, for a sign
-
-  // Unequal spacings: multiples of a unit. Squared distances are in units.
-  std::uint32_t row_weight = 1, column_weight = 1;  ///< squares of the multiples along columns and rows
-  float row_ratio = 1;                              ///< row_weight / column_weight
-  // Spacings that are none (see plane/exact.cuh): their squares, in units where there is one, else in the caller's.
-  double exact_row_weight = 1, exact_column_weight = 1;
-  float inverse_ratio = 1;             ///< 1 / row_ratio
-  float* near_roots = nullptr;         ///< see tabulate()
-  std::uint32_t* near_keys = nullptr;  ///< the same
-
-  // What is not solved yet. Cleared when columns are packed, …
-  std::uint8_t* open_cells = nullptr;   ///< [all_bands][pitch / 32]: 32 × 32 elements each
-  std::uint32_t* open_bands = nullptr;  ///< [all_bands]
-  // … and what is to do of it.
-  static constexpr int kCounters = 3;
-  std::uint32_t* counters = nullptr;  ///< short tiles, long tiles, long tiles that are taken
-
-  std::uint16_t* list_column = nullptr;  ///< [all_bands][pitch]: the columns that may matter to a band
-  std::uint32_t* list_count = nullptr;   ///< [all_bands]
-  ushort2* anchors = nullptr;     ///< [all_bands][tiles + 1]: first and last list entry that wins at a tile's edge
-  std::uint32_t* work = nullptr;  ///< tiles to solve: those with few candidates from the front, others from the back
-
-  float* distance = nullptr;  ///< where results are floats
-  std::int64_t row_stride = 0;
-  ItemStrides items;
+  PlaneRuns runs;
+  PlaneSpacing spacing;
+  PlaneLeft left;
+  PlaneFloats out;
   bool begins_early = false;  ///< a kernel, before the one ahead ends (core/cuda/early_launch.cuh)
-  bool is_aligned = false;    ///< all rows, to 16 bytes
   std::uint32_t one = 1;      ///< which a compiler does not know: see sum_by_product()
-  Side side;
 
-  __device__ std::uint32_t along(std::uint32_t rows) const { return rows * rows * row_weight; }
-  __device__ std::uint32_t across(std::uint32_t columns) const { return columns * columns * column_weight; }
+  __device__ std::uint32_t along(std::uint32_t rows) const { return rows * rows * spacing.row_weight; }
+  __device__ std::uint32_t across(std::uint32_t columns) const { return columns * columns * spacing.column_weight; }
   /// The same in double, …
-  __device__ double along_exactly(int rows) const { return exact_row_weight * squared(rows); }
-  __device__ double across_exactly(int columns) const { return exact_column_weight * squared(columns); }
+  __device__ double along_exactly(int rows) const { return spacing.exact_row_weight * squared(rows); }
+  __device__ double across_exactly(int columns) const { return spacing.exact_column_weight * squared(columns); }
   static __device__ double squared(int steps) {
     const auto n = static_cast<std::uint32_t>(abs(steps));
     return exact_double(n * n);
   }
   /// … or roughly, in columns, squared.
   __device__ float along_roughly(int rows) const {
-    return row_ratio * (static_cast<float>(rows) * static_cast<float>(rows));
+    return spacing.row_ratio * (static_cast<float>(rows) * static_cast<float>(rows));
   }
   static __device__ float across_roughly(int columns) {
     return static_cast<float>(columns) * static_cast<float>(columns);
@@ -102,10 +116,10 @@ struct Plane {
   /// Squared distance from a line between two bands, in columns; `rows` end before it.
   __device__ float from_line(std::int32_t rows) const {
     const float height = static_cast<float>(rows) + 0.5f;
-    return height * height * row_ratio;
+    return height * height * spacing.row_ratio;
   }
   /// Whether `upper` tells of what label 0 pins: rows that `bits` do not mark.
-  __host__ __device__ bool upper_pins() const { return upper != nullptr && pins; }
+  __host__ __device__ bool upper_pins() const { return runs.upper != nullptr && runs.pins; }
   __host__ __device__ std::int32_t cells() const { return pitch / 32; }
   __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }
   /// A tile of all bands.
@@ -120,7 +134,7 @@ struct Plane {
   }
   /// Which of a tile's cells are open, a byte each.
   __device__ uint2 open_of(std::int64_t band, std::int32_t tile) const {
-    return reinterpret_cast<const uint2*>(open_cells + band * cells())[tile];
+    return reinterpret_cast<const uint2*>(left.open_cells + band * cells())[tile];
   }
   __device__ std::int64_t item_of(std::int64_t band) const {
     return static_cast<unsigned>(band) / static_cast<unsigned>(bands);
@@ -140,19 +154,19 @@ struct Plane {
   /// Columns of a band whose site above (below) its upper (lower) edge may matter inside, in bits, cells() words: where
   /// the band's list will be.
   __device__ std::uint32_t* keep_above(std::int64_t band) const {
-    return reinterpret_cast<std::uint32_t*>(list_column + band * pitch);
+    return reinterpret_cast<std::uint32_t*>(left.list_column + band * pitch);
   }
   __device__ std::uint32_t* keep_below(std::int64_t band) const { return keep_above(band) + cells(); }
   /// Start of a row of the output.
   __device__ float* row(std::int64_t band, std::int32_t y) const {
-    return distance + items.offset(first_item + item_of(band)) + y * row_stride;
+    return out.distance + out.items.offset(first_item + item_of(band)) + y * out.row_stride;
   }
 };
 
 /// Nothing of a band is open yet: said with its column x, where that is a cell's first.
 __device__ inline void close_cell(const Plane& plane, std::int64_t band, int x) {
-  if (x % 32 == 0) plane.open_cells[band * plane.cells() + x / 32] = 0;
-  if (x == 0) plane.open_bands[band] = 0;
+  if (x % 32 == 0) plane.left.open_cells[band * plane.cells() + x / 32] = 0;
+  if (x == 0) plane.left.open_bands[band] = 0;
 }
 
 /// A column of a band.
@@ -175,4 +189,4 @@ struct Column {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

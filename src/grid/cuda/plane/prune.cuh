@@ -16,7 +16,7 @@
 #include "grid/cuda/plane/chords.cuh"
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 inline constexpr int kGroups = kTile / 32;
 inline constexpr float kNoHeight = 1e30f;
@@ -118,12 +118,13 @@ static __global__ void __launch_bounds__(kPruneWarps * 32, kPruneBlocks) prune(c
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_id();
   const int chunk = static_cast<int>(blockIdx.x) * kPruneWarps + warp;
   plane.take_turn();
-  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x < Plane::kCounters) plane.counters[threadIdx.x] = 0;
+  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x < PlaneLeft::kCounters) plane.left.counters[threadIdx.x] = 0;
   if (chunk >= plane.tiles()) return;
   const auto lines = static_cast<unsigned>(plane.bands + 1);  // of an image
   const auto b = static_cast<int>(blockIdx.y % lines);
   const std::int64_t band = std::int64_t{blockIdx.y / lines} * plane.bands + b;
-  const bool open_above = b > 0 && plane.open_bands[band - 1], open_below = b < plane.bands && plane.open_bands[band];
+  const bool open_above = b > 0 && plane.left.open_bands[band - 1],
+             open_below = b < plane.bands && plane.left.open_bands[band];
   if (!open_above && !open_below) return;
   std::uint32_t* for_below = plane.keep_above(band) + chunk * kGroups;
   std::uint32_t* for_above = plane.keep_below(band - 1) + chunk * kGroups;
@@ -155,4 +156,4 @@ static __global__ void __launch_bounds__(kPruneWarps * 32, kPruneBlocks) prune(c
   store(masks[warp][0][lane % kGroups], masks[warp][1][lane % kGroups]);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -7,7 +7,7 @@
 
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Steps along a row from an element to the nearest ones to the left and right of its run.
 struct RunSteps {
@@ -19,7 +19,8 @@ struct RunSteps {
 
 /// Of signed labels: whether the distance of row r, column x of a band is negative.
 __device__ inline bool is_inside(const Plane& plane, std::int64_t band, int r, int x) {
-  return !plane.pins && !(plane.background[(band * kBand + r) * plane.row_words + x / 32] >> (x % 32) & 1);
+  return !plane.runs.pins &&
+         !(plane.runs.background[(band * kBand + r) * plane.runs.row_words + x / 32] >> (x % 32) & 1);
 }
 
 /// A word of a row and those beside it: ends of runs that are less than 32 steps away.
@@ -27,13 +28,13 @@ class NearRuns {
  public:
   /// @param r, w  row of the band, and word of the row, also behind its last
   __device__ NearRuns(const Plane& plane, std::int64_t band, int r, int w) {
-    const int words = plane.row_words;
+    const int words = plane.runs.row_words;
     if (w >= words) return;
     const std::int64_t place = (band * kBand + r) * words + w;
-    own_ = plane.changes[place];
-    if (w > 0) before_ = plane.changes[place - 1];
-    if (w + 1 < words) behind_ = plane.changes[place + 1];
-    if (plane.pins && !plane.upper_pins()) pinned_ = plane.background[place];
+    own_ = plane.runs.changes[place];
+    if (w > 0) before_ = plane.runs.changes[place - 1];
+    if (w + 1 < words) behind_ = plane.runs.changes[place + 1];
+    if (plane.runs.pins && !plane.upper_pins()) pinned_ = plane.runs.background[place];
   }
 
   /// Of an element; 32 or more: there is none so near. 0 where `background` tells that it is pinned.
@@ -62,8 +63,10 @@ struct alignas(16) RowRuns {
   template <int kRows>
   static __device__ void find(const Plane& plane, std::int64_t first, std::int64_t step, int w0,
                               RowRuns (&runs)[kRows]) {
-    const int words = plane.row_words, w = w0 + lane_id();
-    const auto word = [&](int r, int at) { return at >= 0 && at < words ? plane.changes[first + r * step + at] : 0u; };
+    const int words = plane.runs.row_words, w = w0 + lane_id();
+    const auto word = [&](int r, int at) {
+      return at >= 0 && at < words ? plane.runs.changes[first + r * step + at] : 0u;
+    };
     // The changes of the nearest 32 words, away from these, that have any, and where they begin.
     unsigned others[kRows] = {};
     int from[kRows] = {};
@@ -91,7 +94,7 @@ struct alignas(16) RowRuns {
       const unsigned changes = word(r, w);
       const int behind = first_change(others[r], from[r], kAllLanes);
       runs[r].changes = changes;
-      runs[r].background = w < words && !plane.upper_pins() ? plane.background[first + r * step + w] : 0u;
+      runs[r].background = w < words && !plane.upper_pins() ? plane.runs.background[first + r * step + w] : 0u;
       runs[r].left = max(runs[r].left, last_change(changes, w0, lanes_before(lane_id())));
       runs[r].right = min(behind, first_change(changes, w0, ~lanes_before(lane_id()) & ~(1u << lane_id())));
     }
@@ -123,4 +126,4 @@ struct alignas(16) RowRuns {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

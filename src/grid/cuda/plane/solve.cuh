@@ -1,22 +1,19 @@
 // The kernels of the engine for planes that write results, as its host side launches them: near elements
 // (plane/near.cuh) and far tiles (plane/far.cuh). There is one of each for every form of results and kind of spacing,
-// and a compiler takes long over them: they are compiled in parts (plane/plain_2d_distances.cu, plane/plain_2d_real.cu,
-// plane/plain_2d_sites.cu, plane/plain_2d_values.cu).
+// and a compiler takes long over them: they are compiled in two parts (plane/distances.cu, plane/results.cu).
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// V: the emitter's.
 template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
 struct PlaneKernels {
   static void solve_near(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream);
   static void solve_far(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream);
-  /// Float distances of masks, without lists of bands, if all tiles fit the device. @returns whether they do
-  static bool solve_far_at_once(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream);
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

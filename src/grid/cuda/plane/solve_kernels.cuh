@@ -10,7 +10,7 @@
 #include "grid/cuda/plane/near.cuh"
 #include "grid/cuda/plane/solve.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 template <Writing kWriting, Spaced kSpaced, class V>
 void PlaneKernels<kWriting, kSpaced, V>::solve_near(const Plane& plane, const Emitter<V>& emitter,
@@ -22,7 +22,7 @@ void PlaneKernels<kWriting, kSpaced, V>::solve_near(const Plane& plane, const Em
   // Where more blocks waited for the kernel ahead, they would take its room.
   Plane in_turn = plane;
   in_turn.begins_early &= grid.x * grid.y * grid.z <= room;
-  launch_in_turn(cuda::solve_near<kWriting, kSpaced, V>, grid, kNearWords, 0, stream, in_turn, emitter);
+  launch_in_turn(plane::solve_near<kWriting, kSpaced, V>, grid, kNearWords, 0, stream, in_turn, emitter);
 }
 
 // In far tiles floats go one by one: rows need no alignment. Which multiples of a unit spacings are does not matter.
@@ -36,26 +36,8 @@ void PlaneKernels<kWriting, kSpaced, V>::solve_far(const Plane& plane, const Emi
   const std::int64_t tiles = plane.all_bands * plane.tiles();
   const auto persistent = static_cast<unsigned>(std::min<std::int64_t>(
       tiles, fathom::cuda::multiprocessors() * far_blocks(kFarWriting<kWriting>, kFarSpaced<kSpaced>)));
-  launch_in_turn(cuda::solve_far<kFarWriting<kWriting>, kFarSpaced<kSpaced>, V>, persistent, kFarBlock, 0, stream,
+  launch_in_turn(plane::solve_far<kFarWriting<kWriting>, kFarSpaced<kSpaced>, V>, persistent, kFarBlock, 0, stream,
                  plane, emitter);
 }
 
-template <Writing kWriting, Spaced kSpaced, class V>
-bool PlaneKernels<kWriting, kSpaced, V>::solve_far_at_once(const Plane& plane, const Emitter<V>& emitter,
-                                                           cudaStream_t stream) {
-  if constexpr (is_general(kWriting) || is_of_labels(kWriting) || kSpaced == Spaced::real) {
-    return false;
-  } else {
-    const std::int64_t tiles = plane.all_bands * plane.tiles();
-    const std::size_t memory = tile_list_memory(plane.pitch);
-    if (tiles > fathom::cuda::multiprocessors() || plane.pitch > kMostOwnColumns ||
-        sizeof(FarMemory) + memory > fathom::cuda::block_memory())
-      return false;
-    auto* kernel = cuda::solve_far_at_once<kFarWriting<kWriting>, kFarSpaced<kSpaced>, V>;
-    fathom::cuda::allow_memory(kernel);
-    launch_in_turn(kernel, static_cast<unsigned>(tiles), kFarBlock, memory, stream, plane, emitter);
-    return true;
-  }
-}
-
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

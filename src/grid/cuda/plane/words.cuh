@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "grid/cuda/mask.cuh"
+#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/plane/plane.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 /// Any layout and type. Thread = column of a band: neighbours read neighbours.
 ///
@@ -113,7 +113,7 @@ __device__ inline int rows_down(std::uint32_t word, int rows) {
   return word ? __clz(static_cast<int>(__brev(word))) : rows + kBand;
 }
 
-/// The carries of a segment of a column. Its words are read once, if they fit the registers, all at the same time.
+/// The carries of a segment of a column.
 class CarrySegment {
  public:
   /// @param first_band  of the image
@@ -123,85 +123,44 @@ class CarrySegment {
         segments_(static_cast<int>(blockDim.x) / 32),
         length_((plane.bands + segments_ - 1) / segments_),
         count_(min(max(plane.bands - segment_ * length_, 0), length_)),
-        padding_((count_ + kGroup - 1) / kGroup * kGroup - count_),
         first_((first_band + segment_ * length_) * plane.pitch + blockIdx.x * kCarryWidth + lane_id()) {}
 
   /// The rows from its end up to its last site, and from its begin down to its first, to shared memory.
-  __device__ void look(int (*to_last)[32], int (*to_first)[32]) {
-    int up = kNoSite, down = 0, rows = 0;
-    for (int k0 = 0; k0 < count_; k0 += kHeld) {
-      hold(k0);
-#pragma unroll
-      for (int g = 0; g < kHeld; g += kGroup) {
-        if (k0 + g >= count_) break;
-#pragma unroll
-        for (int i = g; i < g + kGroup; ++i, rows += kBand) {
-          up = rows_up(words_[i], up);
-          if (down == rows) down += rows_down(words_[i], 0);  // no site yet: as many rows as were gone through
-        }
-      }
+  __device__ void look(int (*to_last)[32], int (*to_first)[32]) const {
+    int up = kNoSite, down = kNoSite;
+#pragma unroll 8
+    for (int k = 0; k < count_; ++k) {
+      up = rows_up(word(k), up);
+      down = min(down, word(k) ? k * kBand + rows_down(word(k), 0) : kNoSite);
     }
-    to_last[segment_][lane_id()] = up - padding_ * kBand;
-    to_first[segment_][lane_id()] = down < count_ * kBand ? down : kNoSite;
+    to_last[segment_][lane_id()] = up;
+    to_first[segment_][lane_id()] = down;
   }
 
   /// Its carries, from what all segments found.
-  __device__ void carry(const int (*to_last)[32], const int (*to_first)[32]) {
+  __device__ void carry(const int (*to_last)[32], const int (*to_first)[32]) const {
     int up = kNoSite, down = kNoSite;
     for (int s = 0; s < segment_; ++s) up = beyond(to_last[s][lane_id()], up);
     for (int s = segments_ - 1; s > segment_; --s) down = beyond(to_first[s][lane_id()], down);
-    for (int k0 = 0; k0 < count_; k0 += kHeld) carry_down(k0, up);
-    down -= padding_ * kBand;
-    for (int k0 = (count_ + kHeld - 1) / kHeld * kHeld; k0 > 0;) carry_up(k0 -= kHeld, down);
+#pragma unroll 8
+    for (int k = 0; k < count_; ++k) {
+      plane_.above[place(k)] = carried(up + plane_.beyond);
+      up = rows_up(word(k), up);
+    }
+#pragma unroll 8
+    for (int k = count_ - 1; k >= 0; --k) {
+      plane_.below[place(k)] = carried(down + kBand + plane_.beyond);
+      down = rows_down(word(k), down);
+    }
   }
 
  private:
-  static constexpr int kHeld = 32, kGroup = 8;  ///< words in registers, and of these with one question for their end
-  static constexpr int kNoSite = 1 << 17;       ///< rows; as far as that, or not much nearer
+  static constexpr int kNoSite = 1 << 17;  ///< rows; as far as that, or not much nearer
 
   __device__ std::int64_t place(int k) const { return first_ + static_cast<std::int64_t>(k) * plane_.pitch; }
-  __device__ bool is_there(int k) const { return k < count_; }
-
-  /// Words from k0 on; none where the segment has ended.
-  __device__ void hold(int k0) {
-    if (k0 == held_) return;
-    held_ = k0;
-    const std::uint32_t* word = plane_.bits + place(k0);
-#pragma unroll
-    for (int i = 0; i < kHeld; ++i, word += plane_.pitch) words_[i] = is_there(k0 + i) ? *word : 0;
-  }
+  __device__ std::uint32_t word(int k) const { return __ldg(plane_.bits + place(k)); }
   /// Rows to a site of the next segment, or beyond.
   __device__ int beyond(int of_next, int rows) const { return of_next < kNoSite ? of_next : rows + length_ * kBand; }
-
-  /// @param rows  from the first word's begin up, and then from the last one's end
-  __device__ void carry_down(int k0, int& rows) {
-    hold(k0);
-    std::uint16_t* to = plane_.above + place(k0);
-#pragma unroll
-    for (int g = 0; g < kHeld; g += kGroup) {
-      if (k0 + g >= count_) break;
-#pragma unroll
-      for (int i = g; i < g + kGroup; ++i, to += plane_.pitch) {
-        if (is_there(k0 + i)) *to = carried(rows + plane_.beyond);
-        rows = rows_up(words_[i], rows);
-      }
-    }
-  }
-  /// @param rows  from the last word's end down, and then from the first one's begin
-  __device__ void carry_up(int k0, int& rows) {
-    hold(k0);
-#pragma unroll
-    for (int g = kHeld - kGroup; g >= 0; g -= kGroup) {
-      if (k0 + g >= count_) continue;
-      std::uint16_t* to = plane_.below + place(k0 + g + kGroup);
-#pragma unroll
-      for (int i = g + kGroup - 1; i >= g; --i) {
-        to -= plane_.pitch;
-        if (is_there(k0 + i)) *to = carried(rows + kBand + plane_.beyond);
-        rows = rows_down(words_[i], rows);
-      }
-    }
-  }
   static __device__ std::uint16_t carried(int rows) {
     constexpr int kMost = kFar;
     return static_cast<std::uint16_t>(min(rows, kMost));
@@ -209,10 +168,7 @@ class CarrySegment {
 
   const Plane& plane_;
   const int segment_, segments_, length_, count_;
-  const int padding_;  ///< words that are gone through behind the end
   const std::int64_t first_;
-  std::uint32_t words_[kHeld];
-  int held_ = -1;
 };
 
 /// The carries of an image's columns. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and
@@ -228,7 +184,7 @@ __global__ void __launch_bounds__(kMostSegments * 32, resident_blocks(kMostSegme
   if (open.y > 0) {
     bool is_open = false;
     for (int b = open.x + static_cast<int>(threadIdx.x); b < open.y; b += static_cast<int>(blockDim.x))
-      is_open |= plane.open_bands[first_band + b] != 0;
+      is_open |= plane.left.open_bands[first_band + b] != 0;
     if (!__syncthreads_or(is_open)) return;
   }
   CarrySegment segment(plane, first_band);
@@ -237,4 +193,4 @@ __global__ void __launch_bounds__(kMostSegments * 32, resident_blocks(kMostSegme
   segment.carry(to_last, to_first);
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -1,7 +1,7 @@
 // Bytes of an array by words, also where these reach over its ends.
 #pragma once
 
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/layout.cuh"
 
 namespace fathom::grid::cuda::volume {
 

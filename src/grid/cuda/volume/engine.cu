@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "core/cuda/early_launch.cuh"
-#include "grid/cuda/border_clamp.h"
+#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/schedule.h"
 #include "grid/cuda/scratch.h"
-#include "grid/cuda/sides.cuh"
+#include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/volume/any/along_y.cuh"
 #include "grid/cuda/volume/any/along_z.cuh"
 #include "grid/cuda/volume/any/sites.cuh"
@@ -48,7 +48,7 @@ Problem with_all_columns(const Problem& p, std::int64_t items) {
 
 /// Whether results are floats of whole words.
 bool writes_floats(const Problem& p, std::int64_t items) {
-  return is_plain_float(p, may_be_cut(p, items) ? 2 : kNoAxis);
+  return is_float_field(p, may_be_cut(p, items) ? 2 : kNoAxis);
 }
 
 std::int64_t longest_axis(const Problem& p) { return std::max({p.extent(0), p.extent(1), p.extent(2)}); }
@@ -61,7 +61,7 @@ bool has_any_spacings(const Problem& p) { return !p.isotropic || (wants_site(p) 
 /// Whether these write float distances. Else they find sites, and the emitter makes of these what is asked for: limits
 /// are not known in floats where there is no unit.
 bool writes_any_floats(const Problem& p) {
-  return is_plain_float(p, kNoAxis) && !wants_site(p) && (p.integral || !has_limits(p)) &&
+  return is_float_field(p, kNoAxis) && !wants_site(p) && (p.integral || !has_limits(p)) &&
          !(has_labels(p) && p.signed_distance);
 }
 
@@ -184,7 +184,7 @@ class VolumeSolver {
     take_region(volume, p, items);
     take_scratch(volume, p, scratch);
     volume.first_item = first_item;
-    passes_.emitter.plain = PlainSites::of(with_all_columns(p, items), batch);
+    passes_.emitter.sites = SiteResults::of(with_all_columns(p, items), batch);
     volume.side = side_of(p, joins_sides(p) ? 1 : piece.side, turns_sides(p) && piece.side == 0);
     if (const AnyView* room = room_between_passes(p, items)) {
       const Strides& strides = room == &p.outputs.distance  ? batch.distance
@@ -247,7 +247,7 @@ class VolumeSolver {
     const ExactWeights weights = ExactWeights::of(p_);
     if (p_.integral) return passes_.find_any_sites<kRuns>(weights, passes_.emitter);
     auto emitter = Emitter<double>::of(p_, batch_, passes_.volume.first_item);
-    emitter.plain = passes_.emitter.plain;
+    emitter.sites = passes_.emitter.sites;
     passes_.find_any_sites<kRuns>(weights, emitter);
   }
 

@@ -13,7 +13,7 @@
 // Cost: every label is read two and a quarter times, from the caches but once; 5/8 byte is written for it.
 #pragma once
 
-#include "grid/cuda/label.h"
+#include "grid/cuda/input/label.h"
 #include "grid/cuda/volume/words.cuh"
 
 namespace fathom::grid::cuda::volume {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "grid/cuda/mask.cuh"
+#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
 namespace fathom::grid::cuda::volume {

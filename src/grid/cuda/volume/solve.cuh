@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "grid/cuda/limits.cuh"
+#include "grid/cuda/output/limits.cuh"
 #include "grid/cuda/volume/runs.cuh"
 #include "grid/cuda/volume/volume.cuh"
 

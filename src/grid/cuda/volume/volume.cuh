@@ -14,13 +14,13 @@
 
 #include <cstdint>
 
-#include "grid/cuda/emit.cuh"
-#include "grid/cuda/layout.cuh"
-#include "grid/cuda/roots.cuh"
+#include "grid/cuda/input/layout.cuh"
+#include "grid/cuda/output/results.cuh"
+#include "grid/cuda/output/roots.cuh"
+#include "grid/cuda/output/writing.cuh"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
-#include "grid/cuda/writing.cuh"
 
 namespace fathom::grid::cuda::volume {
 

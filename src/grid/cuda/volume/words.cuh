@@ -10,7 +10,7 @@
 #pragma once
 
 #include "core/cuda/early_launch.cuh"
-#include "grid/cuda/mask.cuh"
+#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/volume/bytes_within.cuh"
 #include "grid/cuda/volume/volume.cuh"
 

@@ -181,7 +181,7 @@ class AnySiteWriter {
         half_(half),
         scale_(scale),
         nx_(static_cast<std::int32_t>(emitter.input.extent[2])),
-        row_(emitter.plain.row(v.first_item + half.tile.item, 0, half.tile.line)) {}
+        row_(emitter.sites.row(v.first_item + half.tile.item, 0, half.tile.line)) {}
 
   /// Linear index of a site in plane z: there are at most 2³¹ elements.
   __device__ std::int32_t site(int z, const SignedSteps& steps) const {
@@ -192,9 +192,9 @@ class AnySiteWriter {
   template <class SiteOf>
   __device__ void write(int z, int count, const double (&squares)[8], SiteOf&& site_of) const {
     if (half_.x >= v_.nx) return;
-    if (!emitter_.plain.serves) return write_others(z, count, squares, site_of);
-    const PlainSites& plain = emitter_.plain;
-    const PlainSites::Row row = plain.behind(row_, z);
+    if (!emitter_.sites.serves) return write_others(z, count, squares, site_of);
+    const SiteResults& plain = emitter_.sites;
+    const SiteResults::Row row = plain.behind(row_, z);
     if (plain.distance.data) {
       float roots[8];
       any_roots_of<true>(squares, roots);
@@ -210,7 +210,7 @@ class AnySiteWriter {
     std::int32_t sites[8];
 #pragma unroll
     for (int j = 0; j < 8; ++j) sites[j] = site_of(j);
-    const std::int64_t stride = emitter_.plain.nearest.z_stride / static_cast<std::int64_t>(sizeof(Index));
+    const std::int64_t stride = emitter_.sites.nearest.z_stride / static_cast<std::int64_t>(sizeof(Index));
     store_eight(count, reinterpret_cast<Index*>(row) + half_.x, stride, [&](int j) { return Index{sites[j]}; });
   }
   template <class SiteOf>
@@ -234,7 +234,7 @@ class AnySiteWriter {
   const HalfTile& half_;
   const float scale_;
   const std::int32_t nx_;
-  const PlainSites::Row row_;  ///< of z = 0
+  const SiteResults::Row row_;  ///< of z = 0
 };
 
 /// The nearest sites of all.

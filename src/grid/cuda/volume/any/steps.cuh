@@ -16,7 +16,7 @@
 #include <type_traits>
 
 #include "grid/cuda/extremes.cuh"
-#include "grid/cuda/limits.cuh"
+#include "grid/cuda/output/limits.cuh"
 #include "grid/cuda/volume/any/step_squares.cuh"
 #include "grid/cuda/volume/window.cuh"
 

@@ -148,7 +148,7 @@ class RowSink {
   /// @param memory  that of a search
   __device__ RowSink(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half, uint4* memory)
       : lines_(min(16, v.nx - first_line_of(half))),
-        plain_(emitter.plain),
+        plain_(emitter.sites),
         rows_(plain_.row(v.first_item + half.tile.item, half.tile.line, first_line_of(half))),
         nx_(v.ny),
         ny_(v.nx),
@@ -229,8 +229,8 @@ class RowSink {
   }
 
   const int lines_;  ///< that are there
-  const PlainSites& plain_;
-  const PlainSites::Row rows_;
+  const SiteResults& plain_;
+  const SiteResults::Row rows_;
   const std::int32_t nx_, ny_, first_;  ///< the array's extents; linear index of the first element
   const FoundWords found_;
 };

@@ -267,7 +267,7 @@ class SiteWriter {
         nx_(static_cast<std::int32_t>(emitter.input.extent[emitter.input.rank - 1])),
         ny_(v.ny),
         is_there_(x < v.nx),
-        row_(emitter.plain.row(v.first_item + item_, z_, 0)) {}
+        row_(emitter.sites.row(v.first_item + item_, z_, 0)) {}
 
   /// Linear index of a site in row y. There are at most 2³⁰ elements.
   __device__ std::int32_t site(int y, SitesOfRows::Steps steps) const {
@@ -315,37 +315,37 @@ class SiteWriter {
   template <class Of>
   __device__ void write(int y, int count, Of&& result, unsigned inside = 0) const {
     if (!is_there_) return;
-    if (!emitter_.plain.serves) {
+    if (!emitter_.sites.serves) {
       Result results[8];
 #pragma unroll
       for (int j = 0; j < 8; ++j) results[j] = result(j);
       return emit(y, count, results, inside);
     }
-    PlainSites::Row row = emitter_.plain.down(row_, y);
+    SiteResults::Row row = emitter_.sites.down(row_, y);
 #pragma unroll
-    for (int j = 0; j < 8; ++j, emitter_.plain.advance(row)) {
+    for (int j = 0; j < 8; ++j, emitter_.sites.advance(row)) {
       if (j >= count) break;
       const auto r = result(j);
-      emitter_.plain.write(row, x_, r.distance(), r.site);
+      emitter_.sites.write(row, x_, r.distance(), r.site);
     }
   }
 
  private:
   /// Whether indices of 32 bits are wanted of all elements, with float distances or alone.
-  __device__ bool writes_usual() const { return emitter_.plain.serves && !emitter_.plain.is_long; }
+  __device__ bool writes_usual() const { return emitter_.sites.serves && !emitter_.sites.is_long; }
   /// Those, of rows that are all there, without a question for each.
   template <class Of>
   __device__ void write_eight(int y, Of&& result) const {
-    const PlainSites::Row row = emitter_.plain.down(row_, y);
+    const SiteResults::Row row = emitter_.sites.down(row_, y);
     if (!is_there_) return;
     auto* site = reinterpret_cast<std::int32_t*>(row.nearest) + x_;
-    if (emitter_.plain.distance.data) write_both(row.distance + x_, site, result);
+    if (emitter_.sites.distance.data) write_both(row.distance + x_, site, result);
     else write_sites(site, result);
   }
   // Strides are read, and results computed, before any is stored, so that the waits are one.
   template <class Of>
   __device__ void write_both(float* distance, std::int32_t* site, Of&& result) const {
-    const std::int64_t distance_step = emitter_.plain.distance.y_stride, site_step = step_of_sites();
+    const std::int64_t distance_step = emitter_.sites.distance.y_stride, site_step = step_of_sites();
     float distances[8];
     std::int32_t sites[8];
 #pragma unroll
@@ -371,7 +371,7 @@ class SiteWriter {
   }
   /// From row to row, of indices of 32 bits.
   __device__ std::int64_t step_of_sites() const {
-    return emitter_.plain.nearest.y_stride / static_cast<std::int64_t>(sizeof(std::int32_t));
+    return emitter_.sites.nearest.y_stride / static_cast<std::int64_t>(sizeof(std::int32_t));
   }
   __device__ __noinline__ void emit(int y, int count, const Result* results, unsigned inside) const {
     for (int j = 0; j < min(count, 8); ++j) {
@@ -386,7 +386,7 @@ class SiteWriter {
   const std::int64_t item_;
   const std::int32_t z_, x_, first_x_, nx_, ny_;
   const bool is_there_;
-  const PlainSites::Row row_;  ///< of y = 0
+  const SiteResults::Row row_;  ///< of y = 0
 };
 
 }  // namespace fathom::grid::cuda::volume

@@ -10,7 +10,7 @@
 // Cost: every element is read once, 1/4 byte is written.
 #pragma once
 
-#include "grid/cuda/mask.cuh"
+#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/volume/bytes_within.cuh"
 #include "grid/cuda/volume/volume.cuh"
 

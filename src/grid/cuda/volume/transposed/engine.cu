@@ -11,7 +11,7 @@
 #include "grid/cuda/engine.h"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/scratch.h"
-#include "grid/cuda/sides.cuh"
+#include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/nearest/last_pass.cuh"
 #include "grid/cuda/volume/nearest/near_sites_along_z.cuh"
@@ -53,7 +53,7 @@ std::size_t take_scratch(Volume& v, std::byte* base) {
 /// Whether the results are what this engine writes: float distances and indices of 32 bits.
 bool outputs_serve(const Problem& p) {
   const DistanceOutputs& out = p.outputs;
-  return PlainSites::serves_outputs(p) && out.distance.present() && out.nearest.dtype() == DType::int32;
+  return SiteResults::serves_outputs(p) && out.distance.present() && out.nearest.dtype() == DType::int32;
 }
 
 std::int64_t filled_up(std::int64_t n) { return (n + 31) / 32 * 32; }

@@ -1,22 +1,20 @@
 // The engine for small images: Euclidean, with equal spacings, up to 128 elements along an axis; lines as images of one
 // row.
 //
-// Two kernels, whatever the sites: words, and from them the results of an image by a block (small/small_images.cuh, or
-// small/small_sites.cuh with nearest sites; labels have words of their own, small/small_labels.cuh). So a batch of
-// small images takes what its input and its results take to move, and one alone no more than two launches; signed, as
-// many for each side. Of float distances, borders of sites and a maximum distance are a kernel more (border_clamp.cu).
+// Two kernels, whatever the sites: words (small/words.cuh), and from them the results of an image by a block
+// (small/search.cuh). So a batch of small images takes what its input and its results take to move, and one alone no
+// more than two launches; signed, as many for each side. Of float distances, borders of sites and a maximum distance
+// are a kernel more (output/border_clamp.cu).
 #include <algorithm>
 
-#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/launch.cuh"
+#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/scratch.h"
-#include "grid/cuda/sides.cuh"
-#include "grid/cuda/small/small_images.cuh"
-#include "grid/cuda/small/small_labels.cuh"
-#include "grid/cuda/small/small_sites.cuh"
+#include "grid/cuda/small/search.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::small {
 
 namespace {
 
@@ -68,17 +66,21 @@ bool writes_pairs(const Problem& p, const Batch& batch) {
 
 using SmallKernel = void (*)(SmallImages, Emitter<std::int64_t>);
 
+template <Writing kWriting>
+constexpr SmallKernel kDistances =
+    solve_small_images<SmallDistances<kWriting>, is_of_labels(kWriting) || is_general(kWriting)>;
+
 SmallKernel kernel_of(Writing writing) {
   switch (writing) {
-    case Writing::aligned: return solve_small_images<Writing::aligned>;
-    case Writing::labels: return solve_small_images<Writing::labels>;
-    case Writing::signed_labels: return solve_small_images<Writing::signed_labels>;
-    case Writing::one_side: return solve_small_images<Writing::one_side>;
-    case Writing::sites: return solve_small_sites<false>;
-    case Writing::label_sites: return solve_small_sites<true>;
-    case Writing::general: return solve_small_images<Writing::general>;
-    case Writing::general_labels: return solve_small_images<Writing::general_labels>;
-    default: return solve_small_images<Writing::unaligned>;
+    case Writing::aligned: return kDistances<Writing::aligned>;
+    case Writing::labels: return kDistances<Writing::labels>;
+    case Writing::signed_labels: return kDistances<Writing::signed_labels>;
+    case Writing::one_side: return kDistances<Writing::one_side>;
+    case Writing::sites: return solve_small_images<SmallSites<false>, true>;
+    case Writing::label_sites: return solve_small_images<SmallSites<true>, true>;
+    case Writing::general: return kDistances<Writing::general>;
+    case Writing::general_labels: return kDistances<Writing::general_labels>;
+    default: return kDistances<Writing::unaligned>;
   }
 }
 
@@ -113,7 +115,7 @@ class SmallEngine final : public Engine {
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte*, cudaStream_t stream) const override {
-    const Writing writing = writing_with_signed_labels(part, is_plain_float(part, kNoAxis), writes_pairs(part, batch));
+    const Writing writing = writing_with_signed_labels(part, is_float_field(part, kNoAxis), writes_pairs(part, batch));
     const SmallKernel kernel = kernel_of(writing);
     for (std::size_t side = 0; side < sides_of(p_); ++side) {
       SmallImages images = make_images(part, items, words + side * bytes_of_side(items));
@@ -144,11 +146,6 @@ class SmallEngine final : public Engine {
   }
 
   void pack_runs(const Packing& packing, const SmallImages& images, cudaStream_t stream) const {
-    if (size_of(p_.input.dtype()) == 1 && has_aligned_rows(packing.input, 16)) {
-      const auto items = static_cast<unsigned>(packing.items);
-      pack_small_bytes_of_labels<<<items, kSmallPackBlock, 0, stream>>>(images, packing.input);
-      return;
-    }
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
       pack_small_labels<T><<<blocks_of_rows(images), kSmallPackBlock, 0, stream>>>(images, packing.input);
@@ -171,8 +168,8 @@ class SmallEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_small_engine(const Problem& problem) {
+std::unique_ptr<Engine> make_engine(const Problem& problem) {
   return small_serves(problem) ? std::make_unique<SmallEngine>(problem) : nullptr;
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::small

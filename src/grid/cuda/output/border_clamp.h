@@ -9,7 +9,7 @@
 
 namespace fathom::grid::cuda {
 
-/// Of plain float distances (is_plain_float()), the items from `first_item` on.
+/// Of float distances (is_float_field()), the items from `first_item` on.
 void clamp_items(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items,
                  cudaStream_t stream);
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "grid/cuda/roots.cuh"
+#include "grid/cuda/output/roots.cuh"
 
 namespace fathom::grid::cuda {
 

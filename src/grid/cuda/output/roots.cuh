@@ -83,28 +83,6 @@ __device__ inline float large_root(std::uint32_t d2) {
   return raised_root(bits, root * root + root - (d2 << places));
 }
 
-/// The same of integers whose roots have one exponent: a quarter of the instructions less.
-class LargeRoots {
- public:
-  /// @param d2  any of them
-  __device__ explicit LargeRoots(std::uint32_t d2)
-      : leading_((23 + 127 - 1 - places(d2) / 2) << 23), times_(0xFFFFFFFFu << places(d2)) {}
-  static __device__ bool serve(std::uint32_t least, std::uint32_t most) {
-    return least >= kLeastLarge && places(least) == places(most);
-  }
-  __device__ float operator()(std::uint32_t d2) const {
-    const std::uint32_t bits = low_root(d2), root = bits - leading_;
-    return raised_root(bits, root * root + root + d2 * times_);
-  }
-
- private:
-  /// By which d2 is to be up, from kLeastLarge on.
-  static __device__ std::uint32_t places(std::uint32_t d2) { return 16 + (static_cast<unsigned>(__clz(d2)) & ~1u); }
-
-  const std::uint32_t leading_;  ///< what bits have more than the root's 24
-  const std::uint32_t times_;    ///< −2 to the places
-};
-
 /// √d2, correctly rounded.
 __device__ inline float root_of(std::uint32_t d2) {
   return d2 < 1u << 24 ? small_root(static_cast<float>(d2)) : large_root(d2);

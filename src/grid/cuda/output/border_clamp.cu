@@ -1,16 +1,14 @@
 // Borders of sites and the maximum distance, after a transform without them: a minimum with the distance to the array's
 // own ends, and a comparison, are all that is missing. Signed fields tell by their sign who looks for the border.
 //
-// Large images have a kernel of their own, which knows where limits cannot matter (plane/limits.cuh).
-//
 // Work mapping: warp = 256 neighbours of a row, lane = 8 of them, 32 apart. Cost: every distance is read once more, and
 // written where it changes.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
-#include "grid/cuda/border_clamp.h"
-#include "grid/cuda/layout.cuh"
-#include "grid/cuda/limits.cuh"
+#include "grid/cuda/input/layout.cuh"
+#include "grid/cuda/output/border_clamp.h"
+#include "grid/cuda/output/limits.cuh"
 #include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
 

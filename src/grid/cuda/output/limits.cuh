@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "grid/cuda/classes.cuh"
+#include "grid/cuda/input/classes.cuh"
 #include "grid/metric.h"
 #include "grid/problem.h"
 
@@ -52,7 +52,7 @@ inline constexpr int kNoAxis = -1;
 /// Whether results are floats to which at most borders and a maximum distance are missing, of all that the input has
 /// along axes other than `cut`: what is kept and what is not must not have the same root, nor the same root times a
 /// unit.
-inline bool is_plain_float(const Problem& p, int cut) {
+inline bool is_float_field(const Problem& p, int cut) {
   const DistanceOutputs& out = p.outputs;
   bool whole = true;
   for (int k = 0; k < p.rank; ++k) whole &= k == cut || p.region_extent(k) == p.extent(k);

@@ -1,7 +1,7 @@
 // How elements are told apart on the device: sites from others, or labels from one another.
 #pragma once
 
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/layout.cuh"
 #include "grid/element.hd.h"
 
 namespace fathom::grid::cuda {

@@ -3,17 +3,17 @@
 // with unequal spacings, which take the sides as two labels, but for their words.
 #pragma once
 
-#include "grid/cuda/classes.cuh"
 #include "grid/cuda/engine.h"
-#include "grid/cuda/limits.cuh"
-#include "grid/cuda/mask.cuh"
-#include "grid/cuda/writing.cuh"
+#include "grid/cuda/input/classes.cuh"
+#include "grid/cuda/input/mask.cuh"
+#include "grid/cuda/output/limits.cuh"
+#include "grid/cuda/output/writing.cuh"
 
 namespace fathom::grid::cuda {
 
 /// Whether a problem, if it is signed, can be solved so.
 inline bool serves_sides(const Problem& p) {
-  return !p.signed_distance || has_labels(p) || (is_plain_float(p, kNoAxis) && !wants_site(p));
+  return !p.signed_distance || has_labels(p) || (is_float_field(p, kNoAxis) && !wants_site(p));
 }
 
 /// How many words there are of each element.
@@ -35,7 +35,7 @@ inline Mask sites_of(const Problem& p, const Input& input, std::size_t side) {
   return Mask::of(input, Classes::of(p).inside, side == 0);
 }
 
-/// How a problem's results are written. @param floats  whether they are plain floats; `aligned`: and all rows aligned
+/// How a problem's results are written. @param floats  whether they are floats; `aligned`: and all rows aligned
 inline Writing writing_of(const Problem& p, bool floats, bool aligned) {
   if (wants_site(p)) return has_labels(p) ? Writing::label_sites : Writing::sites;
   if (has_labels(p)) return floats && !p.signed_distance ? Writing::labels : Writing::general_labels;

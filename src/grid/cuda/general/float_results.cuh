@@ -3,13 +3,13 @@
 #pragma once
 
 #include "grid/cuda/engine.h"
-#include "grid/cuda/plain_sites.cuh"
+#include "grid/cuda/output/site_results.cuh"
 #include "grid/value.hd.h"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::general {
 
 template <class V>
-struct PlainDistances {
+struct FloatResults {
   Placed<float> to;  ///< without data: they are not all that is wanted
   std::int64_t first_item = 0, width = 1;
   std::int64_t step = 0;  ///< from element to element along axis 0
@@ -17,17 +17,17 @@ struct PlainDistances {
   bool euclidean = true;
   bool scaled = false;  ///< see Emitter
 
-  static PlainDistances of(const Problem& p, const Batch& batch, std::int64_t first_item) {
-    PlainDistances plain;
-    if (!has_plain_outputs(p) || wants_site(p)) return plain;
-    plain.to = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
-    plain.first_item = first_item;
-    plain.width = p.extent(p.rank - 1);
-    plain.step = p.outputs.distance.strides()[0];
-    plain.unit = p.unit;
-    plain.euclidean = p.metric == Metric::euclidean;
-    plain.scaled = is_scaled(p);
-    return plain;
+  static FloatResults of(const Problem& p, const Batch& batch, std::int64_t first_item) {
+    FloatResults results;
+    if (!has_whole_outputs(p) || wants_site(p)) return results;
+    results.to = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
+    results.first_item = first_item;
+    results.width = p.extent(p.rank - 1);
+    results.step = p.outputs.distance.strides()[0];
+    results.unit = p.unit;
+    results.euclidean = p.metric == Metric::euclidean;
+    results.scaled = is_scaled(p);
+    return results;
   }
 
   /// Neighbours along axis 0, from element `at` of the line `inner` of an item on.
@@ -50,4 +50,4 @@ struct PlainDistances {
   }
 };
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::general

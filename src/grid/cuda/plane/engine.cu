@@ -3,31 +3,28 @@
 // Six kernels, of which the last four do nothing where sites are near everywhere: words (plane/words.cuh), near
 // elements (plane/near.cuh), carries (plane/words.cuh; with unequal spacings they come before near elements, which need
 // them), columns that can matter to far ones (plane/prune.cuh), lists and queue (plane/list.cuh), far tiles
-// (plane/far.cuh). Of small images they begin before the one ahead ends, which hides what a launch takes, and far tiles
-// of masks list their columns themselves (plane/tile_list.cuh), in place of two of the kernels. Labels have words of
-// their own (plane/labels.cuh), limits a kernel more (plane/limits.cuh). With spacings that squares of 31 bits do not
-// hold, rough squares say where to look, and double has the last word (plane/exact.cuh). What is left to do stays on
-// the device: the host launches all and waits for nothing. The two kernels that write results are compiled apart
-// (plane/solve.cuh).
+// (plane/far.cuh). Of small images they begin before the one ahead ends, which hides what a launch takes. Labels have
+// words of their own (plane/labels.cuh), limits a kernel more (output/border_clamp.cu). With spacings that squares of
+// 31 bits do not hold, rough squares say where to look, and double has the last word (plane/exact.cuh). What is left to
+// do stays on the device: the host launches all and waits for nothing. The two kernels that write results are compiled
+// apart (plane/solve.cuh).
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
-#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
-#include "grid/cuda/plane/byte_labels.cuh"
+#include "grid/cuda/input/sides.cuh"
+#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/labels.cuh"
 #include "grid/cuda/plane/launch.cuh"
-#include "grid/cuda/plane/limits.cuh"
 #include "grid/cuda/plane/list.cuh"
 #include "grid/cuda/plane/near_exact.cuh"
 #include "grid/cuda/plane/prune.cuh"
 #include "grid/cuda/plane/solve.cuh"
 #include "grid/cuda/plane/words.cuh"
 #include "grid/cuda/scratch.h"
-#include "grid/cuda/sides.cuh"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::plane {
 
 namespace {
 
@@ -73,14 +70,15 @@ Plane make_plane(const Problem& p, std::int64_t items, std::size_t side, std::by
   plane.bands = plane.image_bands = static_cast<std::int32_t>(bands_of(p));
   plane.pitch = static_cast<std::int32_t>(pitch_of(p));
   plane.all_bands = items * plane.bands;
-  plane.row_weight = static_cast<std::uint32_t>(row_weight_of(p));
-  plane.column_weight = static_cast<std::uint32_t>(column_weight_of(p));
-  plane.row_ratio = static_cast<float>(plane.row_weight) / static_cast<float>(plane.column_weight);
+  plane.spacing.row_weight = static_cast<std::uint32_t>(row_weight_of(p));
+  plane.spacing.column_weight = static_cast<std::uint32_t>(column_weight_of(p));
+  plane.spacing.row_ratio =
+      static_cast<float>(plane.spacing.row_weight) / static_cast<float>(plane.spacing.column_weight);
   if (!squares_fit(p)) {
-    plane.exact_row_weight = exact_weight(p, 0);
-    plane.exact_column_weight = exact_weight(p, 1);
-    plane.row_ratio = static_cast<float>(plane.exact_row_weight / plane.exact_column_weight);
-    plane.inverse_ratio = 1 / plane.row_ratio;
+    plane.spacing.exact_row_weight = exact_weight(p, 0);
+    plane.spacing.exact_column_weight = exact_weight(p, 1);
+    plane.spacing.row_ratio = static_cast<float>(plane.spacing.exact_row_weight / plane.spacing.exact_column_weight);
+    plane.spacing.inverse_ratio = 1 / plane.spacing.row_ratio;
   }
   const std::int64_t columns = plane.all_bands * plane.pitch;
   Scratch s(words);
@@ -89,18 +87,17 @@ Plane make_plane(const Problem& p, std::int64_t items, std::size_t side, std::by
   plane.below = s.take<std::uint16_t>(columns);
   for (std::size_t k = 0; k <= side; ++k) {
     plane.bits = s.take<std::uint32_t>(columns);
-    plane.open_cells = s.take<std::uint8_t>(columns / 32);
-    plane.open_bands = s.take<std::uint32_t>(plane.all_bands);
+    plane.left.open_cells = s.take<std::uint8_t>(columns / 32);
+    plane.left.open_bands = s.take<std::uint32_t>(plane.all_bands);
   }
   if (has_labels(p)) {
     plane.beyond = 1;
-    plane.pins = !p.signed_distance;
-    constexpr int kPackedTogether = 4;  // words of rows: see pack_byte_labels()
-    plane.row_words = (plane.width + kPackedTogether * 32 - 1) / (kPackedTogether * 32) * kPackedTogether;
-    const std::int64_t words_of_rows = plane.all_bands * kBand * plane.row_words;
-    plane.changes = s.take<std::uint32_t>(words_of_rows);
-    if (wants_site(p)) plane.upper = s.take<std::uint32_t>(columns);
-    if (!wants_site(p) || !plane.pins) plane.background = s.take<std::uint32_t>(words_of_rows);
+    plane.runs.pins = !p.signed_distance;
+    plane.runs.row_words = (plane.width + 63) / 64 * 2;
+    const std::int64_t words_of_rows = plane.all_bands * kBand * plane.runs.row_words;
+    plane.runs.changes = s.take<std::uint32_t>(words_of_rows);
+    if (wants_site(p)) plane.runs.upper = s.take<std::uint32_t>(columns);
+    if (!wants_site(p) || !plane.runs.pins) plane.runs.background = s.take<std::uint32_t>(words_of_rows);
   }
   if (bytes) *bytes = s.bytes();
   plane.begins_early = columns * kBand <= kEarlyElements;
@@ -109,15 +106,15 @@ Plane make_plane(const Problem& p, std::int64_t items, std::size_t side, std::by
 
 /// Leaves bands out at the front.
 void advance(Plane& plane, std::int64_t bands) {
-  const std::int64_t words = bands * plane.pitch, words_of_rows = bands * kBand * plane.row_words;
-  plane.open_cells += words / 32;
-  plane.open_bands += bands;
+  const std::int64_t words = bands * plane.pitch, words_of_rows = bands * kBand * plane.runs.row_words;
+  plane.left.open_cells += words / 32;
+  plane.left.open_bands += bands;
   plane.bits += words;
   plane.above += words;
   plane.below += words;
-  plane.changes += words_of_rows;
-  if (plane.background) plane.background += words_of_rows;
-  if (plane.upper) plane.upper += words;
+  plane.runs.changes += words_of_rows;
+  if (plane.runs.background) plane.runs.background += words_of_rows;
+  if (plane.runs.upper) plane.runs.upper += words;
 }
 
 /// The bands that hold the region; of several images, all.
@@ -134,14 +131,14 @@ void take_region(Plane& plane, const Problem& p, std::int64_t items) {
 std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base) {
   const std::int64_t columns = plane.all_bands * plane.pitch, tiles = columns / kTile;
   Scratch s(base);
-  plane.counters = s.take<std::uint32_t>(Plane::kCounters);
-  plane.list_column = s.take<std::uint16_t>(columns);
-  plane.list_count = s.take<std::uint32_t>(plane.all_bands);
-  plane.anchors = s.take<ushort2>(tiles + plane.all_bands);
-  plane.work = s.take<std::uint32_t>(tiles);
+  plane.left.counters = s.take<std::uint32_t>(PlaneLeft::kCounters);
+  plane.left.list_column = s.take<std::uint16_t>(columns);
+  plane.left.list_count = s.take<std::uint32_t>(plane.all_bands);
+  plane.left.anchors = s.take<ushort2>(tiles + plane.all_bands);
+  plane.left.work = s.take<std::uint32_t>(tiles);
   if (!squares_fit(p)) {
-    plane.near_roots = s.take<float>(kNearRows * kNearColumns);
-    plane.near_keys = s.take<std::uint32_t>(kNearRows);
+    plane.spacing.near_roots = s.take<float>(kNearRows * kNearColumns);
+    plane.spacing.near_keys = s.take<std::uint32_t>(kNearRows);
   }
   return s.bytes();
 }
@@ -149,7 +146,7 @@ std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base) {
 /// Whether results are floats of whole bands, whose limits, if any, are seen to afterwards.
 bool writes_floats(const Problem& p, std::int64_t items) {
   const bool may_be_cut = items == 1 && p.range(0).begin % kBand == 0;
-  return is_plain_float(p, may_be_cut ? 0 : kNoAxis) && (squares_fit(p) || !has_limits(p));
+  return is_float_field(p, may_be_cut ? 0 : kNoAxis) && (squares_fit(p) || !has_limits(p));
 }
 
 /// Whether four float results can be written at once, everywhere.
@@ -181,22 +178,21 @@ class PlaneSolver {
     take_region(plane_, p, items);
     take_scratch(plane_, p, scratch);
     plane_.first_item = first_item;
-    plane_.side = side_of(p, side, side == 1);
+    plane_.out.side = side_of(p, side, side == 1);
     if (is_general(writing_)) return;
-    plane_.row_stride = p.outputs.distance.strides()[0];
-    plane_.distance = reinterpret_cast<float*>(p.outputs.distance.data()) -
-                      plane_.first_band * std::int64_t{kBand} * plane_.row_stride;
-    plane_.items = ItemStrides::of(batch.shape, batch.distance);
-    plane_.is_aligned = writes_fours(p, batch);
+    plane_.out.row_stride = p.outputs.distance.strides()[0];
+    plane_.out.distance = reinterpret_cast<float*>(p.outputs.distance.data()) -
+                          plane_.first_band * std::int64_t{kBand} * plane_.out.row_stride;
+    plane_.out.items = ItemStrides::of(batch.shape, batch.distance);
+    plane_.out.is_aligned = writes_fours(p, batch);
   }
 
   void run() const {
     if (!squares_fit(p_)) return solve_real();
     if (writing_ == Writing::aligned) solve<Writing::aligned, Spaced::none>();
     else if (p_.isotropic) solve<Spaced::none>();
-    else if (plane_.column_weight == 1 && !is_general(writing_)) solve_floats<Spaced::along_columns>();
+    else if (plane_.spacing.column_weight == 1 && !is_general(writing_)) solve_floats<Spaced::along_columns>();
     else solve<Spaced::any>();
-    if (!is_general(writing_) && has_limits(p_)) apply_limits();
   }
 
  private:
@@ -234,7 +230,6 @@ class PlaneSolver {
     Kernels::solve_near(plane_, emitter, stream_);
     const int2 bands = make_int2(plane_.first_band, plane_.first_band + plane_.bands);
     if (!near_reads_carries(p_)) carry_sites(image_, bands, stream_);
-    if (Kernels::solve_far_at_once(plane_, emitter, stream_)) return;
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     launch_in_turn(prune, blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_, plane_);
     list<WhoWins>();
@@ -263,13 +258,6 @@ class PlaneSolver {
     const auto tables = is_general(writing_) ? tabulate<double> : tabulate<float>;
     tables<<<kNearRows, kNearColumns * 32, 0, stream_>>>(plane_);
     fathom::cuda::check_launch("tabulating roots");
-  }
-
-  /// Of a side, whose cells that were left open are known now; the other's stay as they are or are written later.
-  void apply_limits() const {
-    limit_cells<<<blocks(plane_.all_bands, plane_.cells(), kLimitWarps), kLimitWarps * 32, 0, stream_>>>(
-        plane_, Limits::of(p_));
-    fathom::cuda::check_launch("applying limits");
   }
 
   const Problem& p_;
@@ -315,6 +303,8 @@ class PlaneEngine final : public Engine {
     // The elements inside last: mostly they are fewer, and most of what the other side leaves is not written again.
     for (std::size_t side = sides_of(p_); side-- > 0;)
       PlaneSolver(part, batch, first_item, items, side, words, scratch, stream).run();
+    if (!is_general(writing_of(part, writes_floats(part, items), false)) && has_limits(part))
+      clamp_items(part, batch, first_item, items, stream);
   }
 
  private:
@@ -338,13 +328,7 @@ class PlaneEngine final : public Engine {
       using T = Label<typename decltype(tag)::type>;
       auto* last_row = reinterpret_cast<T*>(kept_row);
       auto* kernel = plane.upper_pins() ? pack_labels<T, true> : pack_labels<T, false>;
-      int columns = kPackBlock;  // of a block
-      if constexpr (sizeof(T) == 1)
-        if (has_aligned_rows(packing.input, 4)) {
-          kernel = plane.upper_pins() ? pack_byte_labels<true> : pack_byte_labels<false>;
-          columns = 4 * kPackBlock;
-        }
-      kernel<<<blocks(plane.all_bands, plane.pitch, columns), kPackBlock, 0, stream>>>(
+      kernel<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(
           plane, packing.input, packing.to > 0 ? last_row : nullptr);
       if (packing.to + plane.height == p_.extent(0)) return;
       const auto* row = reinterpret_cast<const T*>(packing.input.data) + (plane.height - 1) * packing.input.stride[0];
@@ -372,8 +356,8 @@ class PlaneEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_plane_engine(const Problem& problem) {
+std::unique_ptr<Engine> make_engine(const Problem& problem) {
   return plane_serves(problem) ? std::make_unique<PlaneEngine>(problem) : nullptr;
 }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::plane

@@ -7,8 +7,8 @@
 
 #include <cmath>
 
-#include "grid/cuda/plain_sites.cuh"
-#include "grid/cuda/roots.cuh"
+#include "grid/cuda/output/roots.cuh"
+#include "grid/cuda/output/site_results.cuh"
 #include "grid/value.hd.h"
 
 namespace fathom::grid::cuda {
@@ -30,7 +30,7 @@ struct LaneResults {
   __device__ bool is_inside(int row, int column) const { return inside >> (kColumns * row + column) & 1; }
 };
 
-struct PlainValues {
+struct ValueResults {
   bool serves = false;
   /// One output, of four bytes an element, in the unit, and rows aligned to 16: see write_four().
   bool in_fours = false;
@@ -40,9 +40,9 @@ struct PlainValues {
   double unit = 1, half = 0;  ///< see Emitter
   bool scaled = false;        ///< see Emitter
 
-  static PlainValues of(const Problem& p, const Batch& batch) {
+  static ValueResults of(const Problem& p, const Batch& batch) {
     const DistanceOutputs& out = p.outputs;
-    PlainValues values;
+    ValueResults values;
     values.serves = p.rank <= 3 && !out.nearest.present() && !out.coordinates.present() && std::isinf(p.max_distance);
     for (int k = 0; k < p.rank; ++k) values.serves &= p.border[static_cast<std::size_t>(k)] != Border::sites;
     if (!values.serves) return values;
@@ -104,8 +104,8 @@ struct PlainValues {
  private:
   bool may_write_fours() const {
     if ((distance.data != nullptr) == (squared.data != nullptr) || begin[2] % 4 != 0) return false;
-    if (squared.data) return squared_type == DType::uint32 && PlainSites::is_aligned_to<sizeof(uint4)>(squared);
-    return distance_type == DType::float32 && unit == 1 && PlainSites::is_aligned_to<sizeof(float4)>(distance);
+    if (squared.data) return squared_type == DType::uint32 && SiteResults::is_aligned_to<sizeof(uint4)>(squared);
+    return distance_type == DType::float32 && unit == 1 && SiteResults::is_aligned_to<sizeof(float4)>(distance);
   }
 
   /// @param value_of  the result in the output's type, of a row and a column

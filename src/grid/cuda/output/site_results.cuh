@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/layout.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -15,16 +15,16 @@ inline bool is_scaled(const Problem& p) { return p.metric == Metric::euclidean &
 
 /// Whether all that is wanted are float distances and linear indices of all elements, without limits, of up to three
 /// axes.
-inline bool has_plain_outputs(const Problem& p) {
+inline bool has_whole_outputs(const Problem& p) {
   const DistanceOutputs& out = p.outputs;
-  bool plain = p.rank <= 3 && !out.squared.present() && !out.coordinates.present() && !p.signed_distance &&
+  bool whole = p.rank <= 3 && !out.squared.present() && !out.coordinates.present() && !p.signed_distance &&
                std::isinf(p.max_distance) && (!out.distance.present() || out.distance.dtype() == DType::float32);
   for (int k = 0; k < p.rank; ++k)
-    plain &= p.region_extent(k) == p.extent(k) && p.border[static_cast<std::size_t>(k)] != Border::sites;
-  return plain;
+    whole &= p.region_extent(k) == p.extent(k) && p.border[static_cast<std::size_t>(k)] != Border::sites;
+  return whole;
 }
 
-struct PlainSites {
+struct SiteResults {
   bool serves = false;
   bool is_long = false;       ///< indices are of 64 bits
   bool is_aligned = false;    ///< all rows, to 16 bytes
@@ -38,12 +38,12 @@ struct PlainSites {
   };
 
   static bool serves_outputs(const Problem& p) {
-    return has_plain_outputs(p) && p.outputs.nearest.present() && (is_scaled(p) || !p.outputs.distance.present());
+    return has_whole_outputs(p) && p.outputs.nearest.present() && (is_scaled(p) || !p.outputs.distance.present());
   }
 
-  static PlainSites of(const Problem& p, const Batch& batch) {
+  static SiteResults of(const Problem& p, const Batch& batch) {
     const DistanceOutputs& out = p.outputs;
-    PlainSites sites;
+    SiteResults sites;
     sites.serves = serves_outputs(p);
     if (!sites.serves) return sites;
     sites.is_long = out.nearest.dtype() == DType::int64;

@@ -1,12 +1,12 @@
 // From the value and the nearest site of an element to the caller's outputs, whatever these are: the last step of the
-// general engine, and of others where results are neither float distances nor plain sites. Applies what is known
-// element by element: borders of sites, the maximum distance, the sign. The same arithmetic as on the CPU.
+// general engine, and of others where results are neither float distances nor sites of all elements. Applies what is
+// known element by element: borders of sites, the maximum distance, the sign. The same arithmetic as on the CPU.
 #pragma once
 
-#include "grid/cuda/classes.cuh"
-#include "grid/cuda/layout.cuh"
-#include "grid/cuda/plain_sites.cuh"
-#include "grid/cuda/plain_values.cuh"
+#include "grid/cuda/input/classes.cuh"
+#include "grid/cuda/input/layout.cuh"
+#include "grid/cuda/output/site_results.cuh"
+#include "grid/cuda/output/value_results.cuh"
 #include "grid/metric.h"
 #include "grid/value.hd.h"
 
@@ -38,8 +38,8 @@ struct Emitter {
   Classes classes;
   Input input;
   Output distance, squared, nearest, coordinates;
-  PlainSites plain;
-  PlainValues values;
+  SiteResults sites;
+  ValueResults values;
   std::int64_t first_item = 0;
   std::int64_t begin[kMaxSpaceRank] = {};  ///< of the region
   std::int64_t end[kMaxSpaceRank] = {};
@@ -61,8 +61,8 @@ struct Emitter {
     e.squared = Output::of(p.outputs.squared, p.rank, batch.shape, batch.squared);
     e.nearest = Output::of(p.outputs.nearest, p.rank, batch.shape, batch.nearest);
     e.coordinates = Output::of(p.outputs.coordinates, p.rank, batch.shape, batch.coordinates);
-    e.plain = PlainSites::of(p, batch);
-    e.values = PlainValues::of(p, batch);
+    e.sites = SiteResults::of(p, batch);
+    e.values = ValueResults::of(p, batch);
     e.first_item = first_item;
     for (int k = 0; k < p.rank; ++k) {
       const auto axis = static_cast<std::size_t>(k);

@@ -1,7 +1,7 @@
 // The mask that engines read.
 #pragma once
 
-#include "grid/cuda/layout.cuh"
+#include "grid/cuda/input/layout.cuh"
 #include "grid/element.hd.h"
 
 namespace fathom::grid::cuda {

@@ -15,13 +15,13 @@
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
-#include "grid/cuda/emit.cuh"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/general/chessboard_nearest.cuh"
 #include "grid/cuda/general/search.cuh"
+#include "grid/cuda/output/results.cuh"
 #include "grid/cuda/scratch.h"
 
-namespace fathom::grid::cuda {
+namespace fathom::grid::cuda::general {
 
 namespace {
 
@@ -41,7 +41,7 @@ struct RowValues {
   LineWords words;
   Columns columns;
   AxisCost<V> cost;
-  PlainDistances<V> plain;  ///< where these are wanted, nothing else is written
+  FloatResults<V> floats;  ///< where these are wanted, nothing else is written
   V* value = nullptr;
   std::int64_t* site = nullptr;  ///< null: not wanted
 };
@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(kGeneralBlock) find_row_values(const __grid_co
     const InLine nearest = p.words.nearest(row, 0, static_cast<std::int32_t>(p.columns.first + at));
     const bool none = nearest.steps >> 31;
     const V value[] = {none ? no_value<V>() : p.cost(nearest.steps)};
-    if (p.plain.to.data) {
-      p.plain.write(row, at, 0, 1, value);
+    if (p.floats.to.data) {
+      p.floats.write(row, at, 0, 1, value);
       continue;
     }
     p.value[i] = value[0];
@@ -170,7 +170,7 @@ class Solver {
         columns_(Columns::of(problem)),
         classes_(Classes::of(problem)),
         emitter_(Emitter<V>::of(problem, batch, first_item)),
-        plain_(PlainDistances<V>::of(problem, batch, first_item)),
+        floats_(FloatResults<V>::of(problem, batch, first_item)),
         rows_(make_rows(problem, items, words)) {
     memory_.take(scratch, problem, items);
   }
@@ -178,7 +178,7 @@ class Solver {
   void run() {
     find_rows();
     for (int axis = p_.rank - 2; axis >= 0; --axis) pass(axis);
-    if (!plain_.to.data) emit_all();
+    if (!floats_.to.data) emit_all();
   }
 
  private:
@@ -191,7 +191,7 @@ class Solver {
     rows.words = rows_;
     rows.columns = columns_;
     rows.cost = axis_cost<V>(p_, p_.rank - 1);
-    if (p_.rank == 1) rows.plain = plain_;
+    if (p_.rank == 1) rows.floats = floats_;
     rows.value = memory_.value[from_];
     rows.site = carries_site() ? memory_.site[from_] : nullptr;
     const std::int64_t elements = rows.words.lines.outer * columns_.count;
@@ -244,7 +244,7 @@ class Solver {
     pass.cap = cap_above(largest_kept<V>(p_));
     pass.chessboard = p_.metric == Metric::chessboard;
     pass.periodic = p_.border[static_cast<std::size_t>(axis)] == Border::periodic;
-    if (axis == 0) pass.plain = plain_;
+    if (axis == 0) pass.floats = floats_;
     pass.result = memory_.value[1 - from_];
     pass.result_site = memory_.site[1 - from_];
     const std::int64_t warps = (pass.lines.count() + 31) / 32 * pass.blocks;
@@ -292,7 +292,7 @@ class Solver {
   const Columns columns_;
   const Classes classes_;
   const Emitter<V> emitter_;
-  const PlainDistances<V> plain_;
+  const FloatResults<V> floats_;
   const LineWords rows_;
   Memory<V> memory_;
   int from_ = 0;  ///< which of the two buffers holds the sources
@@ -367,6 +367,6 @@ class GeneralEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_general_engine(const Problem& problem) { return std::make_unique<GeneralEngine>(problem); }
+std::unique_ptr<Engine> make_engine(const Problem& problem) { return std::make_unique<GeneralEngine>(problem); }
 
-}  // namespace fathom::grid::cuda
+}  // namespace fathom::grid::cuda::general
