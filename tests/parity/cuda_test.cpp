@@ -101,6 +101,23 @@ void check_random(std::uint64_t first_seed, int count, std::int64_t most_element
   }
 }
 
+TEST_F(Cuda, ReportsSayWhichEngineServed) {
+  const auto engine_of = [](const Shape& shape, grid::Metric metric) {
+    Random random(7);
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(scatter(shape, 0.1, random), shape);
+    c.wanted = {.distance = DType::float32};
+    c.options.metric = metric;
+    return run_on(Backend::cuda, c).report.engine;
+  };
+  using grid::Metric;
+  EXPECT_EQ(engine_of({60, 70}, Metric::euclidean), "small");
+  EXPECT_EQ(engine_of({60, 300}, Metric::euclidean), "plane");
+  EXPECT_EQ(engine_of({20, 30, 40}, Metric::euclidean), "volume");
+  EXPECT_EQ(engine_of({60, 300}, Metric::taxicab), "general");
+  EXPECT_EQ(engine_of({0, 300}, Metric::euclidean), "");
+}
+
 TEST_F(Cuda, TinyProblems) { check_random(1, 3000, 40, true); }
 TEST_F(Cuda, SmallProblems) { check_random(100000, 2500, 300, true); }
 TEST_F(Cuda, MediumProblems) { check_random(200000, 500, 1500, true); }

@@ -3,14 +3,14 @@
 
 namespace fathom::grid::cuda::plane {
 
-template struct PlaneKernels<Writing::aligned, Spaced::none>;
-template struct PlaneKernels<Writing::unaligned, Spaced::none>;
-template struct PlaneKernels<Writing::unaligned, Spaced::along_columns>;
-template struct PlaneKernels<Writing::unaligned, Spaced::any>;
-template struct PlaneKernels<Writing::unaligned, Spaced::real>;
-template struct PlaneKernels<Writing::one_side, Spaced::none>;
-template struct PlaneKernels<Writing::one_side, Spaced::along_columns>;
-template struct PlaneKernels<Writing::one_side, Spaced::any>;
-template struct PlaneKernels<Writing::one_side, Spaced::real>;
+template struct PlaneKernels<Writing::aligned, Spacing::equal>;
+template struct PlaneKernels<Writing::unaligned, Spacing::equal>;
+template struct PlaneKernels<Writing::unaligned, Spacing::unit_along_columns>;
+template struct PlaneKernels<Writing::unaligned, Spacing::unit>;
+template struct PlaneKernels<Writing::unaligned, Spacing::any>;
+template struct PlaneKernels<Writing::one_side, Spacing::equal>;
+template struct PlaneKernels<Writing::one_side, Spacing::unit_along_columns>;
+template struct PlaneKernels<Writing::one_side, Spacing::unit>;
+template struct PlaneKernels<Writing::one_side, Spacing::any>;
 
 }  // namespace fathom::grid::cuda::plane

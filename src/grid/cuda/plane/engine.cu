@@ -48,7 +48,7 @@ bool squares_fit(const Problem& p) {
 }
 
 /// Whether squares in double serve: masks, without nearest sites. Signed, limits are not seen to.
-bool real_serves(const Problem& p) {
+bool any_serves(const Problem& p) {
   if (p.isotropic || has_labels(p) || wants_site(p) || (p.signed_distance && has_limits(p))) return false;
   const double weight = exact_weight(p, 1), ratio = exact_weight(p, 0) / weight;
   return ratio <= kMostRatio && ratio >= 1 / kMostRatio && fits_doubles(weight);
@@ -57,7 +57,7 @@ bool real_serves(const Problem& p) {
 bool plane_serves(const Problem& p) {
   if (p.metric != Metric::euclidean || p.rank != 2 || is_periodic(p) || !serves_sides(p)) return false;
   if (p.extent(0) > kLongestAxisOfPlanes || p.extent(1) > kLongestAxisOfPlanes) return false;
-  return squares_fit(p) || real_serves(p);
+  return squares_fit(p) || any_serves(p);
 }
 
 /// The words of a side of some items, and how many bytes they take with those of the sides before. The rest of the
@@ -188,16 +188,16 @@ class PlaneSolver {
   }
 
   void run() const {
-    if (!squares_fit(p_)) return solve_real();
-    if (writing_ == Writing::aligned) solve<Writing::aligned, Spaced::none>();
-    else if (p_.isotropic) solve<Spaced::none>();
-    else if (plane_.spacing.column_weight == 1 && !is_general(writing_)) solve_floats<Spaced::along_columns>();
-    else solve<Spaced::any>();
+    if (!squares_fit(p_)) return solve_any();
+    if (writing_ == Writing::aligned) solve<Writing::aligned, Spacing::equal>();
+    else if (p_.isotropic) solve<Spacing::equal>();
+    else if (plane_.spacing.column_weight == 1 && !is_general(writing_)) solve_floats<Spacing::unit_along_columns>();
+    else solve<Spacing::unit>();
   }
 
  private:
   /// All writings but Writing::aligned.
-  template <Spaced kSpaced>
+  template <Spacing kSpaced>
   void solve() const {
     switch (writing_) {
       case Writing::sites: return solve<Writing::sites, kSpaced>();
@@ -208,7 +208,7 @@ class PlaneSolver {
     }
   }
 
-  template <Spaced kSpaced>
+  template <Spacing kSpaced>
   void solve_floats() const {
     switch (writing_) {
       case Writing::labels: return solve<Writing::labels, kSpaced>();
@@ -217,15 +217,15 @@ class PlaneSolver {
     }
   }
 
-  template <Writing kWriting, Spaced kSpaced>
+  template <Writing kWriting, Spacing kSpaced>
   void solve() const {
     solve<kWriting, kSpaced>(emitter_);
   }
 
-  template <Writing kWriting, Spaced kSpaced, class V>
+  template <Writing kWriting, Spacing kSpaced, class V>
   void solve(const Emitter<V>& emitter) const {
     using Kernels = PlaneKernels<kWriting, kSpaced, V>;
-    using WhoWins = std::conditional_t<kSpaced == Spaced::real, LikelyWinners<Floats>, Winners>;
+    using WhoWins = std::conditional_t<kSpaced == Spacing::any, LikelyWinners<Floats>, Winners>;
     if (near_reads_carries(p_)) carry_sites(image_, make_int2(0, 0), stream_);
     Kernels::solve_near(plane_, emitter, stream_);
     const int2 bands = make_int2(plane_.first_band, plane_.first_band + plane_.bands);
@@ -245,12 +245,12 @@ class PlaneSolver {
                    static_cast<std::size_t>(list_memory(plane_.pitch)), stream_, plane_);
   }
 
-  void solve_real() const {
+  void solve_any() const {
     if (side_ + 1 == sides_of(p_)) make_tables();
-    if (writing_ == Writing::one_side) return solve<Writing::one_side, Spaced::real>();
-    if (writing_ != Writing::general) return solve<Writing::unaligned, Spaced::real>();
-    if (p_.integral) return solve<Writing::general, Spaced::real>();
-    solve<Writing::general, Spaced::real>(Emitter<double>::of(p_, batch_, plane_.first_item));
+    if (writing_ == Writing::one_side) return solve<Writing::one_side, Spacing::any>();
+    if (writing_ != Writing::general) return solve<Writing::unaligned, Spacing::any>();
+    if (p_.integral) return solve<Writing::general, Spacing::any>();
+    solve<Writing::general, Spacing::any>(Emitter<double>::of(p_, batch_, plane_.first_item));
   }
 
   /// For both sides.

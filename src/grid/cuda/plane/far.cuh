@@ -42,7 +42,7 @@ struct FarMemory {
 };
 
 /// V: the emitter's.
-template <Writing kWriting, Spaced kSpacing, class V>
+template <Writing kWriting, Spacing kSpacing, class V>
 class FarTile {
  public:
   __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, std::uint32_t tile)
@@ -58,7 +58,7 @@ class FarTile {
   using Results = FarResults<kWriting, kSpacing, V>;
   using Value = typename Results::Value;
   static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
-  static constexpr bool kSpaced = kSpacing != Spaced::none, kReal = kSpacing == Spaced::real;
+  static constexpr bool kSpaced = kSpacing != Spacing::equal, kAny = kSpacing == Spacing::any;
   static constexpr int kHeld = kCapacity * sizeof(unsigned) / sizeof(Value);  ///< candidates whose squares fit
 
   /// Asks for what a tile reads first.
@@ -106,7 +106,7 @@ class FarTile {
     int count = 0, chunks = 0;
     for (int next = first_; next <= last_; ++chunks) {
       count = load_squares(next);
-      if constexpr (!kReal)
+      if constexpr (!kAny)
         if (chunks == 0 && next > last_ && walk(count)) return;
       find_winners_among(count);
       scan(count);
@@ -233,7 +233,7 @@ class FarTile {
   __device__ FromLines from_lines(int k) const { return {candidate(k), plane_}; }
   __device__ Entry candidate(int k) const { return Entry::load(plane_, cell_.start, k); }
 
-  using RowWinners = std::conditional_t<kReal, LikelyWinners<UpperHalves>, Winners>;
+  using RowWinners = std::conditional_t<kAny, LikelyWinners<UpperHalves>, Winners>;
 
   /// The best of every `step`-th candidate from `first` to `last` at column x, for the lane's row.
   __device__ void look(int x, int first, int last, int step, RowWinners& winners) const {
@@ -294,7 +294,7 @@ class FarTile {
 
   /// Lane = column: the least values.
   __device__ void scan(int count) {
-    if constexpr (kReal) return scan_exactly(count);
+    if constexpr (kAny) return scan_exactly(count);
     else scan_in_units(count);
   }
 
@@ -380,7 +380,7 @@ class FarTile {
   }
 
   __device__ void finish() {
-    if (is_general(kWriting) || (kReal && first_ < last_)) __syncthreads();  // the squares give way to the results
+    if (is_general(kWriting) || (kAny && first_ < last_)) __syncthreads();  // the squares give way to the results
     Results(cell_, emitter_, m_.squares, first_ <= last_, best_, codes_).write();
   }
 
@@ -395,12 +395,12 @@ class FarTile {
 };
 
 /// Blocks per multiprocessor.
-constexpr int far_blocks(Writing writing, Spaced spaced) {
-  return finds_sites(writing) || spaced == Spaced::real ? kFarBlocksWithSites : kFarBlocks;
+constexpr int far_blocks(Writing writing, Spacing spaced) {
+  return finds_sites(writing) || spaced == Spacing::any ? kFarBlocksWithSites : kFarBlocks;
 }
 
 /// V: the emitter's.
-template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
+template <Writing kWriting, Spacing kSpaced, class V = std::int64_t>
 __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
   using Tile = FarTile<kWriting, kSpaced, V>;

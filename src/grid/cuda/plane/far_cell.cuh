@@ -10,10 +10,10 @@ namespace fathom::grid::cuda::plane {
 inline constexpr int kFarWarps = kFarBlock / 32;
 
 /// A cell of 32 × 32 elements of a tile: lane = column.
-template <Spaced kSpacing>
+template <Spacing kSpacing>
 struct FarCell {
-  static constexpr bool kSpaced = kSpacing != Spaced::none, kReal = kSpacing == Spaced::real;
-  using Value = std::conditional_t<kReal, double, unsigned>;
+  static constexpr bool kSpaced = kSpacing != Spacing::equal, kAny = kSpacing == Spacing::any;
+  using Value = std::conditional_t<kAny, double, unsigned>;
 
   const Plane& plane;
   const std::int64_t band;
@@ -36,12 +36,12 @@ struct FarCell {
   __device__ int column() const { return x0 + 32 * warp + lane_id(); }
 
   __device__ Value square_along(int rows) const {
-    if constexpr (kReal) return plane.along_exactly(rows);
+    if constexpr (kAny) return plane.along_exactly(rows);
     const auto steps = static_cast<unsigned>(rows);
     return kSpaced ? plane.along(steps) : steps * steps;
   }
   __device__ Value square_across(int columns) const {
-    if constexpr (kReal) return plane.across_exactly(columns);
+    if constexpr (kAny) return plane.across_exactly(columns);
     const auto steps = static_cast<unsigned>(columns);
     return kSpaced ? plane.across(steps) : steps * steps;
   }

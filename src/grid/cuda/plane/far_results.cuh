@@ -34,16 +34,16 @@ struct ColumnCode {
 };
 
 /// V: the emitter's.
-template <Writing kWriting, Spaced kSpacing, class V>
+template <Writing kWriting, Spacing kSpacing, class V>
 class FarResults {
  public:
   using Cell = FarCell<kSpacing>;
   using Value = typename Cell::Value;
   static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
-  static constexpr bool kSpaced = Cell::kSpaced, kReal = Cell::kReal;
+  static constexpr bool kSpaced = Cell::kSpaced, kAny = Cell::kAny;
   /// Where there is no site.
   static constexpr Value kNothing = [] {
-    if constexpr (kReal) return __builtin_inf();
+    if constexpr (kAny) return __builtin_inf();
     else return kSites ? kNoBound : kUnsolved;
   }();
 
@@ -69,7 +69,7 @@ class FarResults {
     }
     if (!cell_.is_open || cell_.column() >= plane_.width) return;
     if constexpr (kSites) write_sites();
-    else if constexpr (kReal) write_measured();
+    else if constexpr (kAny) write_measured();
     else if constexpr (is_general(kWriting)) write_values(by_columns);
     else write_floats(by_columns);
   }

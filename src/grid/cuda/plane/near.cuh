@@ -150,15 +150,15 @@ __device__ bool mark_open(const Plane& plane, std::uint8_t* open_cells, const un
   return open;
 }
 
-template <Writing kWriting, Spaced kSpaced>
+template <Writing kWriting, Spacing kSpaced>
 using NearWord = std::conditional_t<
-    finds_sites(kWriting), NearKeys<kSpaced != Spaced::none, is_of_labels(kWriting)>,
-    std::conditional_t<kSpaced == Spaced::real, NearReals,
-                       std::conditional_t<kSpaced == Spaced::any, NearSquares<is_of_labels(kWriting)>,
-                                          NearPairs<is_of_labels(kWriting), kSpaced == Spaced::along_columns>>>>;
+    finds_sites(kWriting), NearKeys<kSpaced != Spacing::equal, is_of_labels(kWriting)>,
+    std::conditional_t<kSpaced == Spacing::any, NearAny,
+                       std::conditional_t<kSpaced == Spacing::unit, NearSquares<is_of_labels(kWriting)>,
+                                          NearPairs<is_of_labels(kWriting), kSpaced == Spacing::unit_along_columns>>>>;
 
 /// Columns that a block solves.
-template <Writing kWriting, Spaced kSpaced>
+template <Writing kWriting, Spacing kSpaced>
 inline constexpr int kNearWidth = NearWord<kWriting, kSpaced>::kColumns* kHalf;
 
 template <Writing kWriting>
@@ -175,7 +175,7 @@ struct NearMemory {
 };
 
 /// What a block solves. V: the emitter's.
-template <Writing kWriting, Spaced kSpaced, class V>
+template <Writing kWriting, Spacing kSpaced, class V>
 class NearTile {
  public:
   __device__ NearTile(const Plane& plane, const Emitter<V>& emitter, NearMemory<kWriting>& memory)
@@ -220,7 +220,7 @@ class NearTile {
   using Word = NearWord<kWriting, kSpaced>;
   static constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
   static constexpr bool kLabels = is_of_labels(kWriting), kSites = finds_sites(kWriting);
-  static constexpr bool kReal = kSpaced == Spaced::real, kValues = is_general(kWriting) && !kSites;
+  static constexpr bool kAny = kSpaced == Spacing::any, kValues = is_general(kWriting) && !kSites;
 
   __device__ int warp() const { return static_cast<int>(threadIdx.x) / 32; }
 
@@ -232,7 +232,7 @@ class NearTile {
     } else if constexpr (kValues) {
       const auto& values = emitter_.values;
       const bool in_fours =
-          kSpaced == Spaced::none && values.serves && values.in_fours && values.holds(0, y, kBand, x0_, kWidth);
+          kSpaced == Spacing::equal && values.serves && values.in_fours && values.holds(0, y, kBand, x0_, kWidth);
       m_.values = in_fours ? values.row(item, 0, y) : nullptr;
     } else {
       m_.floats = plane_.row(band_, y);
@@ -257,10 +257,10 @@ class NearTile {
     }
     const unsigned unsettled = search.run();
     if (unsettled != kAllSettled) is_open_ |= mark_open<Word>(plane_, open_cells_, search.best, x, unsettled);
-    if constexpr (kReal) {
+    if constexpr (kAny) {
       write_measured(row, search.best, r, x, there);
     } else if constexpr (kSites) {
-      const NearSites<kSpaced != Spaced::none, kLabels> sites{
+      const NearSites<kSpaced != Spacing::equal, kLabels> sites{
           plane_, emitter_, band_, plane_.height - rows_, m_.sites, reinterpret_cast<unsigned*>(m_.stages[warp()])};
       sites.write(r0, x0_ + word0, search.best, unsettled);
     } else if constexpr (kValues) {
@@ -317,7 +317,7 @@ class NearTile {
 };
 
 /// V: the emitter's.
-template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
+template <Writing kWriting, Spacing kSpaced, class V = std::int64_t>
 __global__ void __launch_bounds__(kNearWords,
                                   resident_blocks(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))

@@ -17,14 +17,14 @@ namespace fathom::grid::cuda::plane {
 
 /// Roughly how far a near site is: its square in columns, with kPlaces binary places, and behind it the steps sideways.
 /// Keys of steps along a column and of steps sideways add up.
-struct RealKey {
+struct AnyKey {
   static constexpr int kPlaces = 16, kColumnBits = 5;
   static constexpr unsigned kMost = (1u << (10 + kPlaces)) - 2;  ///< of a square of rows: with 32 columns, keys fit
 
   unsigned square;
   int columns;
 
-  __device__ explicit RealKey(unsigned key)
+  __device__ explicit AnyKey(unsigned key)
       : square(key >> kColumnBits), columns(static_cast<int>(key & ((1u << kColumnBits) - 1))) {}
 
   static constexpr __device__ unsigned square_of_columns(int steps) {
@@ -47,14 +47,14 @@ inline constexpr int kNearRows = 65, kNearColumns = 32;
 class RowsOfKeys {
  public:
   __device__ explicit RowsOfKeys(const Plane& plane)
-      : dropped_(RealKey::kColumnBits + (plane.spacing.inverse_ratio > kFine ? 0 : kDropped)),
+      : dropped_(AnyKey::kColumnBits + (plane.spacing.inverse_ratio > kFine ? 0 : kDropped)),
         one_(plane.spacing.inverse_ratio * (plane.spacing.inverse_ratio > kFine ? 1.0f : 1 << kDropped) /
-             (1u << RealKey::kPlaces)) {}
+             (1u << AnyKey::kPlaces)) {}
 
-  /// @param columns  RealKey(key).columns
+  /// @param columns  AnyKey(key).columns
   __device__ int operator()(unsigned key, int columns) const {
     constexpr float kMagic = 8388608.0f;  // 2²³: integers below are its last bits
-    const unsigned of_rows = key - (RealKey::square_of_columns(columns) << RealKey::kColumnBits);
+    const unsigned of_rows = key - (AnyKey::square_of_columns(columns) << AnyKey::kColumnBits);
     const float shifted = __uint_as_float(of_rows >> dropped_ | 0x4B000000u);
     float rows;
     asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(rows) : "f"(fmaf(shifted, one_, -kMagic * one_)));
@@ -65,9 +65,9 @@ class RowsOfKeys {
   /// Last bits, where rows are not much closer than columns: up to this ratio one row's square is 2¹⁰ at least, …
   static constexpr int kDropped = 3;
   static constexpr float kFine = 64;
-  static_assert(RealKey::kMost >> kDropped < 1u << 23);
+  static_assert(AnyKey::kMost >> kDropped < 1u << 23);
   // … and beyond all bits of a near site's rows fit.
-  static_assert(kNearRows * kNearRows << RealKey::kPlaces >> 6 < 1 << 23);
+  static_assert(kNearRows * kNearRows << AnyKey::kPlaces >> 6 < 1 << 23);
 
   const int dropped_;
   const float one_;  ///< 1 of what is left, in squares of rows
@@ -82,12 +82,12 @@ template <class M>
 __global__ void __launch_bounds__(kNearColumns * 32) tabulate(const __grid_constant__ Plane plane) {
   __shared__ unsigned squares[kNearRows];
   const auto rows = static_cast<int>(blockIdx.x), t = static_cast<int>(threadIdx.x), columns = t / 32;
-  if (t < kNearRows) squares[t] = RealKey::square_of_rows(plane, t);
+  if (t < kNearRows) squares[t] = AnyKey::square_of_rows(plane, t);
   __syncthreads();
   const unsigned of_rows = squares[rows];
-  const int own = static_cast<int>(of_rows + RealKey::square_of_columns(columns));
-  const int others = own - static_cast<int>(RealKey::square_of_columns(lane_id()));  // what is left for its rows
-  const int nearest = RowsOfKeys(plane)(static_cast<unsigned>(max(others, 0)) << RealKey::kColumnBits, 0);
+  const int own = static_cast<int>(of_rows + AnyKey::square_of_columns(columns));
+  const int others = own - static_cast<int>(AnyKey::square_of_columns(lane_id()));  // what is left for its rows
+  const int nearest = RowsOfKeys(plane)(static_cast<unsigned>(max(others, 0)) << AnyKey::kColumnBits, 0);
   bool in_doubt = false;
   for (int other = max(nearest - 1, 0); other <= min(nearest + 1, kNearRows - 1); ++other)
     if (abs(static_cast<int>(squares[other]) - others) <= 1)
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kNearColumns * 32) tabulate(const __grid_const
   if (lane_id() != 0) return;
   const auto root = measure<float>(plane, rows, columns);
   plane.spacing.near_roots[rows * kNearColumns + columns] = in_doubt ? -root : root;
-  if (columns == 0) plane.spacing.near_keys[rows] = of_rows << RealKey::kColumnBits;
+  if (columns == 0) plane.spacing.near_keys[rows] = of_rows << AnyKey::kColumnBits;
 }
 
 /// Neighbours of a row of the band, from the keys that a search for near sites found to what is nearest.
@@ -113,7 +113,7 @@ class NearExact {
     int signs = 0;
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
-      const RealKey key(best[q]);
+      const AnyKey key(best[q]);
       const int rows = rows_of_(best[q], key.columns);
       roots[q] = __ldg(plane_.spacing.near_roots + (rows * kNearColumns + key.columns));
       signs |= __float_as_int(roots[q]);
@@ -123,17 +123,17 @@ class NearExact {
     if (signs >= 0) return;
 #pragma unroll
     for (int q = 0; q < 4; ++q)
-      if (__float_as_int(roots[q]) < 0) measured[q] = least(row_ + q, RealKey(best[q]).square + 1);
+      if (__float_as_int(roots[q]) < 0) measured[q] = least(row_ + q, AnyKey(best[q]).square + 1);
   }
 
  private:
   /// Of all sites whose rough squares are no more than `most`.
   __device__ M least(const unsigned* own, unsigned most) const {
     M nearest = __builtin_inff();
-    for (int steps = 0; steps < kNearColumns && RealKey::square_of_columns(steps) <= most; ++steps)
+    for (int steps = 0; steps < kNearColumns && AnyKey::square_of_columns(steps) <= most; ++steps)
       for (int side = -1; side <= 1; side += 2) {
         const unsigned key = own[side * steps];  // of rows alone
-        if (RealKey(key).square + RealKey::square_of_columns(steps) > most) continue;
+        if (AnyKey(key).square + AnyKey::square_of_columns(steps) > most) continue;
         nearest = min(nearest, measure<M>(plane_, rows_of_(key, 0), steps));
       }
     return nearest;

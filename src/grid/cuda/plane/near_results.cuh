@@ -10,14 +10,14 @@
 namespace fathom::grid::cuda::plane {
 
 /// Float distances of four words, from lanes to rows.
-template <Writing kWriting, Spaced kSpaced>
+template <Writing kWriting, Spacing kSpaced>
 struct NearFloats {
   const Plane& plane;
   float* stage;  ///< of the warp: 128 floats, where rows are not aligned
 
   __device__ float distance_of(float square) const {
     if constexpr (kWriting == Writing::one_side) return plane.out.side.near(square);
-    return kSpaced == Spaced::none ? small_root(square) : small_root(square) * plane.out.side.scale;
+    return kSpaced == Spacing::equal ? small_root(square) : small_root(square) * plane.out.side.scale;
   }
   /// Four neighbours, of which `count` are in the row.
   ///
@@ -40,7 +40,7 @@ struct NearFloats {
  private:
   /// Whether rows are not aligned: asked at run time where there is no kernel for either.
   __device__ bool spreads() const {
-    if constexpr (kSpaced != Spaced::none || kWriting == Writing::labels) return !plane.out.is_aligned;
+    if constexpr (kSpaced != Spacing::equal || kWriting == Writing::labels) return !plane.out.is_aligned;
     else return kWriting == Writing::unaligned;
   }
   /// One by one where some belong to the other side.

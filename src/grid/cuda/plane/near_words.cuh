@@ -111,13 +111,13 @@ struct SpacedKeySteps {
 };
 
 /// … or without a unit, in fixed point, less what roundings may add.
-struct RealSteps {
+struct AnySteps {
   static constexpr bool kLimited = true;
   const unsigned limit, one;
 
-  __device__ explicit RealSteps(const Plane& plane)
-      : limit((plane.spacing.near_keys[kNearRows - 1] >> RealKey::kColumnBits) - 1), one(plane.one) {}
-  __device__ unsigned operator()(unsigned square) const { return square << RealKey::kPlaces; }
+  __device__ explicit AnySteps(const Plane& plane)
+      : limit((plane.spacing.near_keys[kNearRows - 1] >> AnyKey::kColumnBits) - 1), one(plane.one) {}
+  __device__ unsigned operator()(unsigned square) const { return square << AnyKey::kPlaces; }
 };
 
 /// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with
@@ -274,12 +274,12 @@ struct NearSquares : NearColumns<1, true> {
   const Plane& plane_;
 };
 
-/// One column: the squared distance roughly, and the steps sideways (see RealKey).
-struct NearReals : NearColumns<1, true> {
+/// One column: the squared distance roughly, and the steps sideways (see AnyKey).
+struct NearAny : NearColumns<1, true> {
   static constexpr unsigned kTies = 0;
-  using Steps = RealSteps;
+  using Steps = AnySteps;
 
-  __device__ NearReals(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {}
+  __device__ NearAny(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {}
 
   __device__ void put(unsigned (*column)[kNearWords]) const {
     constexpr unsigned kMost = kNearRows - 1;  // what is farther along a column counts as far as this
@@ -300,13 +300,13 @@ struct NearReals : NearColumns<1, true> {
 
   template <bool kBalance>
   static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps s) {
-    const unsigned sideways = RealKey::of_columns(steps);
+    const unsigned sideways = AnyKey::of_columns(steps);
     return nearer<kBalance>(best, left, sideways, right, sideways, s.one);
   }
 
   static __device__ unsigned without(unsigned, int) { return 0; }
   static __device__ unsigned largest(const unsigned* four, int) {
-    return __vimax3_u32(four[0], four[1], max(four[2], four[3])) >> RealKey::kColumnBits;
+    return __vimax3_u32(four[0], four[1], max(four[2], four[3])) >> AnyKey::kColumnBits;
   }
 
  private:

@@ -23,8 +23,8 @@ inline constexpr int kTile = 256;        ///< columns of a far tile, and of a ch
 inline constexpr unsigned kFar = 65535;  ///< carries: no site on that side
 inline constexpr int kNoRow = 60000;     ///< vertical distances from here on mean: no site
 
-/// Which spacings are multiples of the unit, and not the unit itself; real: there is no unit, or it is too small.
-enum class Spaced { none, along_columns, any, real };
+/// Equal spacings; multiples of a unit, the unit itself from column to column, or not; any others.
+enum class Spacing { equal, unit_along_columns, unit, any };
 
 /// Words of rows, where labels are compared (plane/labels.cuh). The words of columns mark ends of runs then.
 struct PlaneRuns {

@@ -3,18 +3,18 @@
 
 namespace fathom::grid::cuda::plane {
 
-template struct PlaneKernels<Writing::labels, Spaced::none>;
-template struct PlaneKernels<Writing::labels, Spaced::along_columns>;
-template struct PlaneKernels<Writing::labels, Spaced::any>;
-template struct PlaneKernels<Writing::general_labels, Spaced::none>;
-template struct PlaneKernels<Writing::general_labels, Spaced::any>;
-template struct PlaneKernels<Writing::general, Spaced::none>;
-template struct PlaneKernels<Writing::general, Spaced::any>;
-template struct PlaneKernels<Writing::general, Spaced::real>;
-template struct PlaneKernels<Writing::general, Spaced::real, double>;
-template struct PlaneKernels<Writing::sites, Spaced::none>;
-template struct PlaneKernels<Writing::sites, Spaced::any>;
-template struct PlaneKernels<Writing::label_sites, Spaced::none>;
-template struct PlaneKernels<Writing::label_sites, Spaced::any>;
+template struct PlaneKernels<Writing::labels, Spacing::equal>;
+template struct PlaneKernels<Writing::labels, Spacing::unit_along_columns>;
+template struct PlaneKernels<Writing::labels, Spacing::unit>;
+template struct PlaneKernels<Writing::general_labels, Spacing::equal>;
+template struct PlaneKernels<Writing::general_labels, Spacing::unit>;
+template struct PlaneKernels<Writing::general, Spacing::equal>;
+template struct PlaneKernels<Writing::general, Spacing::unit>;
+template struct PlaneKernels<Writing::general, Spacing::any>;
+template struct PlaneKernels<Writing::general, Spacing::any, double>;
+template struct PlaneKernels<Writing::sites, Spacing::equal>;
+template struct PlaneKernels<Writing::sites, Spacing::unit>;
+template struct PlaneKernels<Writing::label_sites, Spacing::equal>;
+template struct PlaneKernels<Writing::label_sites, Spacing::unit>;
 
 }  // namespace fathom::grid::cuda::plane

@@ -10,7 +10,7 @@
 namespace fathom::grid::cuda::plane {
 
 /// V: the emitter's.
-template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
+template <Writing kWriting, Spacing kSpaced, class V = std::int64_t>
 struct PlaneKernels {
   static void solve_near(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream);
   static void solve_far(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream);

@@ -12,7 +12,7 @@
 
 namespace fathom::grid::cuda::plane {
 
-template <Writing kWriting, Spaced kSpaced, class V>
+template <Writing kWriting, Spacing kSpaced, class V>
 void PlaneKernels<kWriting, kSpaced, V>::solve_near(const Plane& plane, const Emitter<V>& emitter,
                                                     cudaStream_t stream) {
   constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
@@ -28,10 +28,10 @@ void PlaneKernels<kWriting, kSpaced, V>::solve_near(const Plane& plane, const Em
 // In far tiles floats go one by one: rows need no alignment. Which multiples of a unit spacings are does not matter.
 template <Writing kWriting>
 inline constexpr Writing kFarWriting = kWriting == Writing::aligned ? Writing::unaligned : kWriting;
-template <Spaced kSpaced>
-inline constexpr Spaced kFarSpaced = kSpaced == Spaced::along_columns ? Spaced::any : kSpaced;
+template <Spacing kSpaced>
+inline constexpr Spacing kFarSpaced = kSpaced == Spacing::unit_along_columns ? Spacing::unit : kSpaced;
 
-template <Writing kWriting, Spaced kSpaced, class V>
+template <Writing kWriting, Spacing kSpaced, class V>
 void PlaneKernels<kWriting, kSpaced, V>::solve_far(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream) {
   const std::int64_t tiles = plane.all_bands * plane.tiles();
   const auto persistent = static_cast<unsigned>(std::min<std::int64_t>(
