@@ -127,8 +127,11 @@ def test_what_map_reduce_refuses(points, options, message):
     assert not (points.directory / "out.npy").exists()
 
 
-OFF = "OFF\n4 4 0\n0 0 0\n3 0 0\n0 2 0\n0.3 0.4 2\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n"
-MESH = ["mesh", "in.off", "--spacing", "0.07", "--cutoff", "0.3"]
+CORNERS = [(3 * np.cos(0.7 * k), 2 * np.sin(0.7 * k), 0.3 * k) for k in range(9)]  # of a fan, whose triangles are thin
+OFF = "OFF\n10 8 0\n0 0 0\n" + "".join("{:.2f} {:.2f} {:.2f}\n".format(*corner) for corner in CORNERS) + "".join(
+    f"3 0 {k + 1} {k + 2}\n" for k in range(8)
+)
+MESH = ["mesh", "in.off", "--spacing", "0.25", "--cutoff", "0.5"]
 VTI = [*MESH, "-o", "out.vti"]
 
 
@@ -160,11 +163,11 @@ def test_exact_ones_of_mesh(solid, algorithm, dtype):
 def test_what_the_octree_says(solid):
     exact, found = band(solid, "--sign", "none"), band(solid, "--algorithm", "octree", "--backend", "cpu")
     told = json.loads(solid.ok(*VTI, "--algorithm", "octree", "--backend", "cpu", "--json"))["algorithm"]
-    within = exact < np.float32(0.3)
+    within = exact < np.float32(0.5)
     assert (told["name"], told["exact"], told["corrected"]) == ("octree", False, False)
     assert [phase["name"] for phase in told["phases"]] == ["points", "edges", "faces"]
-    assert told["error"]["missed"] == (found[within] == np.float32(0.3)).sum() > 0
-    assert told["error"]["share"] == pytest.approx(told["error"]["missed"] / within.sum(), rel=0.01)
+    assert told["error"]["missed"] == (found[within] == np.float32(0.5)).sum() > 0
+    assert told["error"]["share"] == pytest.approx(told["error"]["missed"] / within.sum(), rel=0.02)  # some are at the cutoff
     assert told["error"]["farther"] > 0 and told["nodes"] > 0
     text = solid.ok(*VTI, "--algorithm", "octree", "--backend", "cpu").splitlines()[-1]
     assert f"approximate: {told['error']['missed']} points of the band (" in text
@@ -189,5 +192,5 @@ def test_what_bands_refuse(solid, options, message):
 
 
 def test_algorithms_of_mesh_make_bands(solid):
-    told = solid.refuses(2, "mesh", "in.off", "-o", "out.vti", "--spacing", "0.07", "--algorithm", "octree")
+    told = solid.refuses(2, "mesh", "in.off", "-o", "out.vti", "--spacing", "0.25", "--algorithm", "octree")
     assert told == "--algorithm octree makes bands; give --band or --cutoff"
