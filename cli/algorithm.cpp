@@ -73,8 +73,8 @@ void add_algorithm_option(CLI::App* verb, std::string& algorithm, const std::str
 std::size_t find_algorithm(std::span<const AlgorithmRow> rows, std::string_view name) {
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const AlgorithmRow& r) { return r.name == name; });
   if (row == rows.end())
-    throw InvalidArgument(fmt::format("--algorithm: there is no '{}'; use {}, or list for what {}", name, names_of(rows),
-                                      rows.size() > 1 ? "they are" : "it is"));
+    throw InvalidArgument(fmt::format("--algorithm: there is no '{}'; use {}, or list for what {}", name,
+                                      names_of(rows), rows.size() > 1 ? "they are" : "it is"));
   return static_cast<std::size_t>(row - rows.begin());
 }
 
@@ -122,8 +122,8 @@ std::string phases_text(std::string_view algorithm, Backend backend, const std::
                         const std::vector<published::Phase>& phases) {
   double seconds = 0;
   for (const published::Phase& phase : phases) seconds += phase.seconds;
-  return fmt::format("{} on {}: {:.4g} ms, ", algorithm, device.empty() ? std::string(fathom::name_of(backend)) : device,
-                     1e3 * seconds);
+  const std::string where = device.empty() ? std::string(fathom::name_of(backend)) : device;
+  return fmt::format("{} on {}: {:.4g} ms, ", algorithm, where, 1e3 * seconds);
 }
 
 std::span<const AlgorithmRow> distance_algorithms() { return kRows; }
@@ -143,7 +143,8 @@ std::string_view name_of(Algorithm algorithm) { return kRows[static_cast<std::si
 Json algorithm_json(const published::DistanceOptions& options, const published::DistanceReport& report) {
   Json json = {{"name", name_of(options.algorithm)}, {"exact", report.exact}, {"phases", phases_json(report.phases)}};
   if (report.error)
-    json["error"] = {{"wrong", report.error->wrong}, {"share", report.error->share}, {"largest", report.error->largest}};
+    json["error"] = {
+        {"wrong", report.error->wrong}, {"share", report.error->share}, {"largest", report.error->largest}};
   return json;
 }
 

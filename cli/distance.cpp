@@ -256,7 +256,8 @@ Work declare_distance(CLI::App* verb) {
   verb->add_option("--coordinates", a.coordinates, "NPY file for its coordinates, shape [rank, shape...]");
   verb->add_option("--max-distance", a.max_distance, "Farther elements get inf, and index -1");
   verb->add_option("--region", a.region, "Part of the result, such as 0:100,20: (begin:end per axis)");
-  add_algorithm_option(verb, a.algorithm, "pba, proximate, jfa, skw or brute, with parameters as in pba:m1=16,m2=16,m3=4",
+  add_algorithm_option(verb, a.algorithm,
+                       "pba, proximate, jfa, skw or brute, with parameters as in pba:m1=16,m2=16,m3=4",
                        distance_algorithms());
   verb->add_option("--preview", a.preview, "Chart of the field, as PNG");
   verb->add_option("--title", a.title, "Title of the chart");

@@ -63,8 +63,8 @@ std::string mesh_algorithm_text(const published::BandOptions& options, const pub
   std::string text = phases_text(name_of(options.algorithm), report.backend, report.device, report.phases) +
                      (report.exact ? "exact" : "approximate");
   if (report.error)
-    text += fmt::format(": {} points of the band ({:.3g} %) are missed, {} are up to {:.3g} too far", report.error->missed,
-                        100 * report.error->share, report.error->farther, report.error->largest);
+    text += fmt::format(": {} points of the band ({:.3g} %) are missed, {} are up to {:.3g} too far",
+                        report.error->missed, 100 * report.error->share, report.error->farther, report.error->largest);
   return text + "\n";
 }
 

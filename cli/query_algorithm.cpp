@@ -7,8 +7,10 @@ namespace fathom::cli {
 
 namespace {
 
-constexpr AlgorithmRow kRows[] = {{"map-reduce", "kernels streams tile atomic",
-                                   "exact; a map and a reduction, Khan & Zahran; kernels=10,streams=2,tile=128,atomic=0"}};
+constexpr AlgorithmRow kRows[] = {
+    {"map-reduce", "kernels streams tile atomic",
+     "exact; a map and a reduction, Khan & Zahran; kernels=10,streams=2,tile=128,atomic=0"},
+};
 
 }  // namespace
 
