@@ -11,7 +11,7 @@
 //      (section 4.3).
 // An image takes phase 1 along y, and 2 and 3 along x; a volume 1 along z, 2 and 3 along y, and again along x.
 // Cost: O(N) for phases 1 and 2, O(m3 · N) at worst for phase 3.
-// Departs in that neighbouring threads work on neighbouring columns, for which images are turned over between phases;
+// Departs in that neighbouring threads work on neighbouring columns, for which images are transposed between phases;
 // in that heads and tails of lists have arrays of their own, where the paper puts them into the bands' first and last
 // elements; and in that ties are decided by the comparison of whole numbers alone: the lower coordinate wins.
 #pragma once
