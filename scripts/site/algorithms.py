@@ -17,6 +17,7 @@ from style import DEEP, INK, PAPER, WARM, panels, plt  # noqa: E402
 from matplotlib.colors import ListedColormap  # noqa: E402
 from matplotlib.patches import Arc, Circle, FancyArrowPatch, Rectangle  # noqa: E402
 
+plt.rcParams.update({"axes.titlesize": 13.5, "axes.titlepad": 9})
 FAINT = "#b9c1c2"
 COLOURS = [DEEP(0.25), WARM(0.3), DEEP(0.5), WARM(0.45), DEEP(0.68), WARM(0.62), DEEP(0.38), WARM(0.18), DEEP(0.12)]
 RED = WARM(0.62)
@@ -91,7 +92,7 @@ def bands():
 
     axis, level, lists = axes[1], 0, [range(first, first + width // m2) for first in range(0, width, width // m2)]
     axis.set(xlim=(-0.5, width - 0.5), ylim=(height - 0.5, -0.5), aspect="equal")
-    axis.set_title(f"2  merging lists of a row's sites, in {m2} bands", color=INK)
+    axis.set_title(f"2  merging a row's lists, of {m2} bands", color=INK)
     before = np.flatnonzero(rows[row] >= 0)
     while lists:
         y = 8.5 + 12 * level
@@ -109,11 +110,11 @@ def bands():
                                    linewidth=1.2))  # fmt: skip
         gone = np.setdiff1d(before, kept)
         axis.scatter(gone, [y] * len(gone), s=9, facecolor=PAPER, edgecolor=FAINT, linewidth=0.8, zorder=4)
-        axis.scatter(kept, [y] * len(kept), s=16, color=[COLOURS[colours[rows[row, x], x]] for x in kept], edgecolor=INK,
-                     linewidth=0.6, zorder=5)  # fmt: skip
+        of_kept = [COLOURS[colours[rows[row, x], x]] for x in kept]
+        axis.scatter(kept, [y] * len(kept), s=16, color=of_kept, edgecolor=INK, linewidth=0.6, zorder=5)
         before, level = np.array(kept), level + 1
         lists = [range(a.start, b.stop) for a, b in zip(lists[::2], lists[1::2])]
-    show(axes[2], colours, "3  each element's site: that row, and all others")
+    show(axes[2], colours, "3  each element's site: that row, and all")
     draw_sites(axes[2], mask)
     axes[2].add_patch(Rectangle((-0.5, row - 0.5), width, 1, fill=False, edgecolor=INK, linewidth=1.2))
     return figure
@@ -126,7 +127,7 @@ def proximate():
     rows = nearest_in_columns(mask)
     figure, axes = panels(2, 14, 4.6)
     of_columns = np.where(rows >= 0, colours[rows, np.arange(mask.shape[1])], -1)
-    show(axes[0], of_columns, "step 1: the nearest site in each element's own column")
+    show(axes[0], of_columns, "step 1: the nearest site in each column")
     draw_sites(axes[0], mask)
     axes[0].add_patch(Rectangle((-0.5, row - 0.5), mask.shape[1], 1, fill=False, edgecolor=INK, linewidth=1.2))
     owners = np.unique(found.nearest[row] % mask.shape[1])
@@ -143,8 +144,12 @@ def proximate():
         axes[1].scatter([x], [abs(rows[row, x] - row)], s=20, color=[colour], edgecolor=INK, linewidth=0.7, zorder=5)
     axes[1].plot(at, lowest.min(0), color=INK, linewidth=1.4, zorder=4)
     axes[1].set(xlim=(-0.5, mask.shape[1] - 0.5), ylim=(0, 17))
-    axes[1].set_title("step 2: how far these are from a row's elements; the lowest are proximate points", color=INK)
+    axes[1].set_title("step 2: how far these are from a row: the lowest stay", color=INK)
     return figure
+
+
+def on_cell(axis, x, y, number):
+    axis.text(x, y, str(number), ha="center", va="center", color=PAPER if number > 2 else INK, fontsize=11, zorder=3)
 
 
 def access():
@@ -159,30 +164,32 @@ def access():
             picture[at(thread)] = thread
         lines = np.unique(np.nonzero(picture >= 0)[0])
         for line in range(n):
-            axis.add_patch(Rectangle((-0.5, line - 0.5), n, 1, color=WARM(0.12) if line in lines else "#f1f0ea", zorder=0))
+            colour = WARM(0.12) if line in lines else "#f1f0ea"
+            axis.add_patch(Rectangle((-0.5, line - 0.5), n, 1, color=colour, zorder=0))
         axis.imshow(np.ma.masked_less(picture, 0), cmap=threads, vmin=0, vmax=n - 1, zorder=1)
         for k in range(n + 1):
             axis.plot([-0.5, n - 0.5], [k - 0.5] * 2, color=PAPER, linewidth=2.5, zorder=2)
             axis.plot([k - 0.5] * 2, [-0.5, n - 0.5], color=PAPER, linewidth=0.8, zorder=2)
         for thread in range(n):
             y, x = at(thread)
-            axis.text(x, y, str(thread), ha="center", va="center", color=PAPER if thread > 2 else INK, fontsize=8, zorder=3)
+            on_cell(axis, x, y, thread)
         count = f"{len(lines)} line{'s' if len(lines) > 1 else ''} of memory"
-        axis.set_title(f"{title}\n{n} threads read {count} at a time", color=INK)
+        axis.set_title(f"{title}\n{n} threads read {count}", color=INK)
         axis.set(xlim=(-0.6, n - 0.4), ylim=(n - 0.4, -0.6))
     axis = axes[2]
     for row in range(n):
         for column in range(n + 1):
             bank = (row * (n + 1) + column) % n
             pad = column == n
-            axis.add_patch(Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, color="#e7e5dd" if pad else threads(bank)))
+            colour = "#e7e5dd" if pad else threads(bank)
+            axis.add_patch(Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, color=colour))
             if not pad:
-                axis.text(column, row, str(bank), ha="center", va="center", color=PAPER if bank > 2 else INK, fontsize=7)
+                on_cell(axis, column, row, bank)
     axis.add_patch(Rectangle((2.5, -0.5), 1, n, fill=False, edgecolor=RED, linewidth=2))
     axis.add_patch(Rectangle((-0.5, 4.5), n, 1, fill=False, edgecolor=RED, linewidth=2))
-    axis.text(n, n - 0.35, "padding", ha="center", va="top", fontsize=7, color=INK)
+    axis.text(n, n - 0.35, "padding", ha="center", va="top", fontsize=10, color=INK)
     axis.set(xlim=(-0.6, n + 0.6), ylim=(n + 0.1, -0.6), aspect="equal")
-    axis.set_title("a tile in shared memory, by its banks: in a row, and\nin a column of the tile, each thread has its own", color=INK)
+    axis.set_title("a padded tile in shared memory:\nno bank twice in a row or a column", color=INK)
     return figure
 
 
@@ -213,10 +220,10 @@ def pointwise():
     distances = [np.hypot(*(tile[k] - query[0])) for tile, k in zip(tiles, minima)]
     for number, (tile, k) in enumerate(zip(tiles, minima)):
         least = number == np.argmin(distances)
-        axes[0].plot(*zip(query[0], tile[k]), color=RED if least else DEEP(0.6), linewidth=2.4 if least else 0.8, zorder=3)
-        axes[0].scatter(*tile[k], s=26, color=[RED if least else DEEP(0.6)], zorder=4)
-    axes[0].set_title(f"map and reduction: {len(sites)} sites in {len(tiles)} tiles, "
-                      "a minimum of each,\nthen the least: every site is looked at", color=INK)  # fmt: skip
+        colour = RED if least else DEEP(0.6)
+        axes[0].plot(*zip(query[0], tile[k]), color=colour, linewidth=2.4 if least else 0.8, zorder=3)
+        axes[0].scatter(*tile[k], s=26, color=[colour], zorder=4)
+    axes[0].set_title(f"map and reduction: the nearest of each of\n{len(tiles)} tiles, and of these", color=INK)
     nearest, _ = fathom.SiteSet(sites, backend="cpu").nearest(query)
     radius, looked = nearest[0], 0
     for box in along_hilbert_curve(sites).reshape(-1, 12, 2):
@@ -228,8 +235,8 @@ def pointwise():
                                     edgecolor=RED if inside else FAINT, linewidth=1.6 if inside else 0.8))  # fmt: skip
         axes[1].scatter(*box.T, s=7, color=[RED if inside else FAINT], zorder=3)
     axes[1].add_patch(Circle(query[0], radius, fill=False, edgecolor=INK, linewidth=1, linestyle="--"))
-    axes[1].set_title(f"Fathom: sites that lie together in boxes; a box whose bound is beyond\nwhat was found is left out: "
-                      f"{looked} of {len(sites) // 12} are looked at", color=INK)  # fmt: skip
+    axes[1].set_title("Fathom: boxes of sites that lie together,\n"
+                      f"of which {looked} of {len(sites) // 12} are looked into", color=INK)  # fmt: skip
     for axis in axes:
         axis.scatter(*query[0], s=70, marker="x", color=INK, linewidth=2, zorder=6)
         axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
@@ -262,10 +269,11 @@ def tree():
         if halo:
             axis.add_patch(Rectangle((x + halo, y + halo), side - 2 * halo, high - 2 * halo, fill=False, edgecolor=RED,
                                      linewidth=1.8, zorder=4))  # fmt: skip
-        axis.text(x + side / 2, y + high + 0.12, title, ha="center", va="bottom", fontsize=10, color=INK)
+        axis.text(x + side / 2, y + high + 0.12, title, ha="center", va="bottom", fontsize=13, color=INK)
 
     def arrow(x0, y0, x1, y1):
-        axis.add_patch(FancyArrowPatch((x0, y0), (x1, y1), arrowstyle="-|>", mutation_scale=13, color=INK, linewidth=1.1))
+        look = {"arrowstyle": "-|>", "mutation_scale": 13, "color": INK, "linewidth": 1.1}
+        axis.add_patch(FancyArrowPatch((x0, y0), (x1, y1), **look))
 
     wide = 2.0 * (tile + 2 * reach) / tile
     halo = wide * reach / (tile + 2 * reach)
@@ -274,11 +282,11 @@ def tree():
     node(5.85, 1.7, 2.0, far[at], DEEP, "distance")
     node(8.5, 1.7, 2.0, hide[at], WARM.reversed(), "profile")
     node(8.5, 0.15, 1.0, outline[at], DEEP, "")
-    axis.text(8.35, 0.65, "outline", ha="right", va="center", fontsize=10, color=INK)
+    axis.text(8.35, 0.65, "outline", ha="right", va="center", fontsize=13, color=INK)
     node(11.4, 1.35, 2.4, leather[at], WARM.reversed(), "mask: the tile")
-    for x0, y0, x1, y1 in ((1.65, 2.5, 2.25, 2.7), (5.2, 2.8, 5.8, 2.75), (7.9, 2.7, 8.45, 2.7), (10.55, 2.65, 11.35, 2.6),
-                           (9.55, 0.7, 11.35, 1.7)):  # fmt: skip
-        arrow(x0, y0, x1, y1)
+    for ends in ((1.65, 2.5, 2.25, 2.7), (5.2, 2.8, 5.8, 2.75), (7.9, 2.7, 8.45, 2.7), (10.55, 2.65, 11.35, 2.6),
+                 (9.55, 0.7, 11.35, 1.7)):  # fmt: skip
+        arrow(*ends)
     return figure
 
 
@@ -329,12 +337,12 @@ def octree():
     dense = found.band.to_dense()
     places = np.argwhere(dense < np.float32(0.1))[:, ::-1]
     figure, axes = panels(3, 14, 5.1)
-    axes[0].set_title("cells of the octree that a point of the band needs", color=INK)
+    axes[0].set_title("cells of the octree", color=INK)
     for x, y, width, height, depth in cells_in_slice(places, lattice["shape"], z):
         if width * height > 1:
             axes[0].add_patch(Rectangle((x - 0.5, y - 0.5), width, height, facecolor=DEEP(0.06 + 0.15 * depth),
                                         edgecolor=PAPER, linewidth=1.6 - 0.25 * depth))  # fmt: skip
-    alone = [published.octree(vertices, faces, passes=(one,), measure_error=False, **call).band.to_dense()[z] for one in passes]
+    alone = [published.octree(vertices, faces, passes=(one,), **call).band.to_dense()[z] for one in passes]
     for axis, title in ((axes[1], "which pass found the least distance"), (axes[2], "the distances")):
         axis.set_title(title, color=INK)
     within = dense[z] < np.float32(0.1)
@@ -344,7 +352,7 @@ def octree():
     for number, (name, colour) in enumerate(zip(names, colours)):
         own = least[y, x] == number
         axes[1].scatter(x[own], y[own], s=13, color=[colour], label=name if own.any() else None, linewidths=0)
-    axes[1].legend(loc="lower left", frameon=False, fontsize=9, handletextpad=0.1)
+    axes[1].legend(loc="lower left", frameon=False, fontsize=12, handletextpad=0.1)
     axes[2].imshow(np.where(within, dense[z], np.nan), cmap=WARM.reversed(), interpolation="nearest")
     rim = (np.concatenate([vertices[10:], vertices[10:11]])[:, :2] + 1.28) / 0.04
     for axis in axes:
