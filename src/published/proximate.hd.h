@@ -82,13 +82,13 @@ FATHOM_HD void find_proximate(const std::int16_t* found, const Step& lines, std:
   int k = 0;
   for (int i = 0; i < count; ++i) {
     const int own = stack[i * step];
-    int end = length;
+    int end = length;  // of the piece of the line that it is the nearest of: up to its boundary with the next one
     if (i + 1 < count) {
       const Beside p = point(own), q = point(stack[(i + 1) * step]);
       const std::int64_t twice = 2 * (q.along - p.along),
                          boundary =
                              std::int64_t{q.along} * q.along - std::int64_t{p.along} * p.along + q.square - p.square;
-      if (boundary < 0) continue;
+      if (boundary < 0) continue;  // which lies before the line
       if (boundary / twice + 1 < length) end = static_cast<int>(boundary / twice) + 1;
     }
     for (; k < end; ++k) put(lines.write.at(line, k), own, found[lines.read.at(line, own)]);
