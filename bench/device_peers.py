@@ -26,6 +26,12 @@ def peers():
     return found
 
 
+def drawing():
+    """What draws the masks on the device."""
+    source = pathlib.Path(__file__).with_name("device_cases.cuh").read_text()
+    return cupy.RawModule(code=source, options=("-std=c++17",)).get_function("draw")
+
+
 def draw(kernel, record):
     """The mask as device_bench drew it, and inverted: for these peers zeros are the sites."""
     shape = [int(n) for n in record["size"].split("x")]
@@ -55,8 +61,7 @@ def main():
     parser.add_argument("-o", "--output", required=True, help="the same with the peers' times")
     parser.add_argument("--runs", type=int, default=7)
     arguments = parser.parse_args()
-    source = pathlib.Path(__file__).with_name("device_cases.cuh").read_text()
-    kernel = cupy.RawModule(code=source, options=("-std=c++17",)).get_function("draw")
+    kernel = drawing()
     with open(arguments.ours) as lines, open(arguments.output, "w") as output:
         for record in map(json.loads, lines):
             if record["operation"] == "distance" and record["batch_axes"] == 0 and record["case"] != "none":

@@ -23,7 +23,7 @@ enum class Algorithm {
 };
 
 /// How the two steps of `proximate` read and write the image: along columns, which neighbouring threads do together
-/// (vertical), or along rows, where they do not (horizontal); or vertical both ways, turned over in between.
+/// (vertical), or along rows, where they do not (horizontal); or vertical both ways, transposed in between.
 enum class Access { vv_hh, hh_vv, vh_vh, hv_hv, vtv_vtv };
 
 struct DistanceOptions {
