@@ -256,7 +256,9 @@ PAGES = {
     "points": (
         "Points",
         [
-            t.Table("points-cpu", "On the CPU"),
+            t.Table(
+                "points-cpu", "On the CPU", "points", t.points_cpu, "Seconds, in brackets how many times Fathom's time."
+            ),
             t.Table("points-faiss", "On the CPU, beside FAISS"),
             t.points_table(
                 "points-gpu",
@@ -296,7 +298,13 @@ PAGES = {
                 "1024 queries, ms.",
             ),
             t.Table("points-gpu-sphere", "Spheres of other sizes on a GPU"),
-            t.Table("points-gpu-peers", "Beside CuPy and PyTorch on a GPU"),
+            t.Table(
+                "points-gpu-peers",
+                "Beside CuPy and PyTorch on a GPU",
+                "point_peers",
+                t.points_peers,
+                "ms, builds in brackets.",
+            ),
             t.Table("points-edits", "Sites that come and go"),
             t.Table("points-voxels", "Voxels that come and go"),
             t.Table("points-voxel-queries", "Queries of voxels on a GPU"),

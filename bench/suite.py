@@ -120,6 +120,12 @@ def device_steps(build):
             python("device_peers.py", "{json}", "-o", "{more}", "--sizes", sizes),
             "device_bench",
         ),
+        Step(
+            "point_peers",
+            "bench/point_peers.py",
+            [python("point_peers.py", "--json", "{json}")],
+            ("cupy", "torch", "fathom"),
+        ),
         Step("published", "bench/published.py", [python("published.py", "--json", "{json}")], ("cupy", "fathom")),
     ]
 
@@ -182,6 +188,12 @@ def cpu_steps(build):
             "bench/morphology.py --sizes 256x256x256 --radii 2,5",
             [python("morphology.py", "--sizes", "256x256x256", "--radii", "2,5", "--repeat", "1", "--json", "{json}")],
             ("fathom", "skimage"),
+        ),
+        Step(
+            "points",
+            "bench/points.py --sizes 1000000x1000000,1024x1048576 --repeat 1",
+            [python("points.py", "--sizes", "1000000x1000000,1024x1048576", "--repeat", "1", "--json", "{json}")],
+            ("numpy",),
         ),
         Step("axes", "bench/axes.py", [python("axes.py", "--repeat", "2", "--json", "{json}")], ("fathom", "scipy")),
         Step(

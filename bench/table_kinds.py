@@ -15,9 +15,11 @@ Rows = Iterable[list[str]]  # the first is the head
 # --- Cells -----------------------------------------------------------------------------------------------------------
 
 
-def digits(ms):
-    """Milliseconds, to three digits."""
-    return f"{ms:#.3g}".rstrip(".") if ms >= 0.1 else f"{ms:.{4 if ms < 0.02 else 3}f}"
+def digits(value):
+    """To three digits, of milliseconds below 0.1 to what differs from run to run."""
+    if value >= 1000 or value < 0.001:
+        return f"{value:.0f}" if value >= 1000 else f"{value:.2g}"
+    return f"{value:#.3g}".rstrip(".") if value >= 0.1 else f"{value:.{4 if value < 0.02 else 3}f}"
 
 
 def times(quotient):
@@ -366,6 +368,29 @@ def points_builds(records):
             f"{s:,}",
             *(digits(found[s, kind]) if (s, kind) in found else "" for kind in ("plain", "boxed", "sorted")),
         ]
+
+
+def points_cpu(records):
+    names = list(dict.fromkeys(r["name"] for r in records))
+    yield ["queries × sites", "", *names]
+    for size in dict.fromkeys(r["size"] for r in records):
+        found = {r["name"]: r for r in records if r["size"] == size}
+        for part in ("build", "query", "both"):
+            ours = found[names[0]][part]
+            cells = (
+                f"{digits(found[n][part])} ({times(found[n][part] / ours)})" if n in found else "" for n in names[1:]
+            )
+            yield [shown(size), part, digits(ours), *cells]
+
+
+def points_peers(records):
+    names = list(dict.fromkeys(r["name"] for r in records))
+    yield ["queries × sites", *names, "largest relative error"]
+    for size in dict.fromkeys(r["size"] for r in records):
+        found = {r["name"]: r for r in records if r["size"] == size}
+        worst = max(found.values(), key=lambda r: r["error"])
+        cells = (f"{digits(found[n]['ms'])} ({digits(found[n]['build_ms'])})" if n in found else "" for n in names)
+        yield [shown(size), *cells, f"{worst['error']:.2g} ({worst['name']})"]
 
 
 def points_many(records):
