@@ -214,7 +214,13 @@ def run(step, deadline):
         records = []
         for number, command in enumerate(step.commands):
             written = pathlib.Path(folder, f"{number}.jsonl")
-            output = capture([word.replace("{json}", str(written)) for word in command], deadline)
+            try:
+                output = capture([word.replace("{json}", str(written)) for word in command], deadline)
+            except LeftOut:
+                if not records:
+                    raise
+                print(f"{step.name:18} cut off after {number} of {len(step.commands)} commands", flush=True)
+                break
             text = (
                 written.read_text()
                 if written.exists()
@@ -259,7 +265,11 @@ def capture(command, deadline):
 
 def device_name():
     asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"]
-    name, driver = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip().split(", ")
+    try:
+        said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        sys.exit("suite.py: there is no CUDA device that nvidia-smi knows")
+    name, driver = said.strip().split(", ")
     return f"{name} (driver {driver})"
 
 

@@ -199,7 +199,7 @@ def listed(name, title, benchmark, columns, note=""):
         yield [*used]
         for r in records:
             if r.get("right", r.get("same", True)):
-                yield [text(r[key]) if r.get(key) is not None else "" for key in used.values()]
+                yield [text(r[key]) if r.get(key) else "" for key in used.values()]
 
     return Table(name, title, benchmark, rows, note)
 

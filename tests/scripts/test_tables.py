@@ -105,6 +105,15 @@ class Suite(unittest.TestCase):
             first, second = map(json.loads, Path(folder, "device_stream-test.jsonl").read_text().splitlines())
             self.assertEqual((first["benchmark"], first["version"], second["ms"]), ("device_stream", "1", 0.5))
 
+    def test_what_was_measured_before_the_time_was_up_counts(self):
+        step = suite.Step("device_stream", "device_stream", [["first"], ["second"]])
+        outputs = ['{"case": "repeat", "ms": 0.5}', suite.LeftOut("no time was left")]
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(suite, "capture", side_effect=outputs):
+            status, said = self.run_steps(folder, step)
+            self.assertEqual(status, 0)
+            self.assertIn("device_stream      cut off after 1 of 2 commands\n", said)
+            self.assertEqual(len(Path(folder, "device_stream-test.jsonl").read_text().splitlines()), 2)
+
     def test_what_no_time_is_left_for_stays(self):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "stream-gpu.md").write_text("*old*")
