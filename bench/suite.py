@@ -48,8 +48,8 @@ class Step:
     records: str = ""  # whose these are, if not its own
 
 
-def python(script, *words):
-    return [sys.executable, str(BENCH / script), *words]
+def python(script, words=""):
+    return [sys.executable, str(BENCH / script), *words.split()]
 
 
 def device_grid(program):
@@ -81,127 +81,76 @@ def device_grid(program):
 
 
 def device_steps(build):
-    there = lambda name: str(build / "bench" / name)
-    few, many = (
-        ["--queries", "1024", "--storages", "plain,boxed,sorted"],
-        ["--queries", "1048576", "--storages", "sorted"],
-    )
-    points = [there("device_points"), "--json", "{json}", "--sites"]
-    sizes = ",".join(PEERS)
+    def step(name, options=""):
+        return Step(name, f"{name} {options}".strip(), [[str(build / "bench" / name), *options.split()]])
+
+    def points(options):
+        return [str(build / "bench" / "device_points"), "--json", "{json}", *options.split()]
+
+    few, hard = "16384,65536,262144", "sphere,clustered,places,far,equal,middle"
     return [
-        Step("device_bench", "device_bench --replays 15", list(device_grid(there("device_bench")))),
+        Step("device_bench", "device_bench --replays 15", list(device_grid(str(build / "bench" / "device_bench")))),
         Step(
             "device_points",
             "device_points",
             [
-                [*points, "16384,65536,262144,16777216", *few],
-                [
-                    *points,
-                    "16384,65536,262144",
-                    "--spreads",
-                    "sphere,clustered,places,far,equal,middle",
-                    *few[:2],
-                    "--storages",
-                    "plain,sorted",
-                ],
-                [*points, "16777216", "--spreads", "uniform,clustered", *many, "--replays", "10"],
+                points(f"--sites {few},16777216"),
+                points(f"--sites {few} --spreads {hard} --storages plain,sorted"),
+                points("--sites 16777216 --spreads uniform,clustered --queries 1048576 --storages sorted --replays 10"),
             ],
         ),
-        Step("device_morphology", "device_morphology", [[there("device_morphology")]]),
-        Step("device_axes", "device_axes --replays 30", [[there("device_axes"), "--replays", "30"]]),
-        Step("device_voronoi", "device_voronoi", [[there("device_voronoi")]]),
-        Step("device_stream", "device_stream --replays 20", [[there("device_stream"), "--replays", "20"]]),
-        Step("device_mesh", "device_mesh --replays 5", [[there("device_mesh"), "--replays", "5"]]),
+        step("device_morphology"),
+        step("device_axes", "--replays 30"),
+        step("device_voronoi"),
+        step("device_stream", "--replays 20"),
+        step("device_mesh", "--replays 5"),
         Step(
             "device_peers",
             "device_bench --replays 15, bench/device_peers.py",
             [],
             ("cupy",),
-            python("device_peers.py", "{json}", "-o", "{more}", "--sizes", sizes),
+            python("device_peers.py", f"{{json}} -o {{more}} --sizes {','.join(PEERS)}"),
             "device_bench",
         ),
         Step(
             "point_peers",
             "bench/point_peers.py",
-            [python("point_peers.py", "--json", "{json}")],
+            [python("point_peers.py", "--json {json}")],
             ("cupy", "torch", "fathom"),
         ),
-        Step("published", "bench/published.py", [python("published.py", "--json", "{json}")], ("cupy", "fathom")),
+        Step("published", "bench/published.py", [python("published.py", "--json {json}")], ("cupy", "fathom")),
     ]
+
+
+# What takes peers long is asked for in some cases only.
+GRID = [
+    "--sizes 2048x2048 --peers edt,OpenCV,SciPy,SimpleITK",
+    "--sizes 256x256x256 --peers edt,SciPy --cases 1%,10%,one,blobs,diagonal",
+    "--sizes 256x256x256 --peers edt --cases 1e-4,50%,objects,plane,all,none",
+    "--sizes 8192x8192 --peers edt,OpenCV --cases 1%,10%,one,blobs,diagonal",
+    "--sizes 8192x8192 --peers none --cases 1e-4,50%,objects,plane,all,none",
+    "--sizes 512x512x512 --peers edt --cases 1%,blobs,diagonal",
+    "--sizes 512x512x512 --peers none --cases one,1e-4,10%,50%,objects,plane,all,none",
+    "--sizes 8192x8192,512x512x512 --isa avx512 --threads 2 --peers none",
+    "--sizes 2048x2048,256x256x256 --isa avx512 --peers none --features nearest,coordinates,spacing",
+    "--sizes 2048x2048,256x256x256 --isa avx512 --peers edt --features labels,border",
+]
 
 
 def cpu_steps(build):
-    grid = lambda *words: python("grid.py", *words, "--json", "{json}")
-    plain = [
-        ("2048x2048", "edt,OpenCV,SciPy,SimpleITK", "3"),
-        ("256x256x256", "edt,SciPy,SimpleITK", "1"),
-        ("8192x8192", "edt,OpenCV", "1"),
-        ("512x512x512", "edt", "1"),
-    ]
+    def step(name, options="", *needs):
+        return Step(
+            name, f"bench/{name}.py {options}".strip(), [python(f"{name}.py", f"{options} --json {{json}}")], needs
+        )
+
+    grid = [python("grid.py", f"{options} --budget 0.6 --json {{json}}") for options in GRID]
     return [
-        Step(
-            "grid",
-            "bench/grid.py",
-            [
-                *(
-                    grid("--sizes", size, "--peers", peers, "--repeat", repeat, "--budget", "2")
-                    for size, peers, repeat in plain
-                ),
-                grid("--sizes", "8192x8192,512x512x512", "--isa", "avx512", "--threads", "2", "--peers", "none"),
-                grid(
-                    "--sizes",
-                    "2048x2048,256x256x256",
-                    "--isa",
-                    "avx512",
-                    "--peers",
-                    "none",
-                    "--features",
-                    "nearest,coordinates,spacing",
-                    "--budget",
-                    "0.5",
-                ),
-                grid(
-                    "--sizes",
-                    "2048x2048,256x256x256",
-                    "--isa",
-                    "avx512",
-                    "--peers",
-                    "edt",
-                    "--repeat",
-                    "2",
-                    "--features",
-                    "labels,border",
-                    "--budget",
-                    "0.5",
-                ),
-            ],
-            ("numpy",),
-        ),
-        Step(
-            "calls",
-            "bench/calls.py",
-            [python("calls.py", "--repeat", "12", "--budget", "0.6", "--json", "{json}")],
-            ("fathom",),
-        ),
-        Step(
-            "morphology",
-            "bench/morphology.py --sizes 256x256x256 --radii 2,5",
-            [python("morphology.py", "--sizes", "256x256x256", "--radii", "2,5", "--repeat", "1", "--json", "{json}")],
-            ("fathom", "skimage"),
-        ),
-        Step(
-            "points",
-            "bench/points.py --sizes 1000000x1000000,1024x1048576 --repeat 1",
-            [python("points.py", "--sizes", "1000000x1000000,1024x1048576", "--repeat", "1", "--json", "{json}")],
-            ("numpy",),
-        ),
-        Step("axes", "bench/axes.py", [python("axes.py", "--repeat", "2", "--json", "{json}")], ("fathom", "scipy")),
-        Step(
-            "stream",
-            "bench/stream.py",
-            [python("stream.py", "--parts", "wide,square", "--repeat", "1", "--json", "{json}")],
-            ("fathom",),
-        ),
+        Step("grid", "bench/grid.py --budget 0.6", grid, ("numpy",)),
+        step("calls", "--repeat 12 --budget 0.6", "fathom"),
+        step("morphology", "--sizes 256x256x256 --radii 2,5 --repeat 1", "fathom", "skimage"),
+        step("points", "--sizes 1000000x1000000,1024x1048576 --repeat 1", "numpy"),
+        step("axes", "--repeat 2", "fathom", "scipy"),
+        step("stream", "--parts wide,square --repeat 1", "fathom"),
     ]
 
 

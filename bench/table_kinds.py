@@ -8,6 +8,8 @@ import stream_tables
 
 CASES = {"one": "one site", "ring": "ring, shell", "plane": "one row, plane"}  # how tables call the benchmarks' cases
 
+CPU_CASES = ["one", "1e-4", "1%", "10%", "50%", "blobs", "objects", "plane", "diagonal", "all", "none"]
+
 Records = list[dict]
 Rows = Iterable[list[str]]  # the first is the head
 
@@ -219,7 +221,7 @@ def grid_cpu(name, size, peers):
         if not sets:
             return
         yield ["case", *(s.upper().replace("AVX512", "AVX-512") for s in sets), "copy", *names]
-        for case in dict.fromkeys(key[0] for key in found):
+        for case in (case for case in CPU_CASES if (case, sets[0]) in found):
             first = found[case, sets[0]]
             ours = first["ours"]["min"]
             yield [
@@ -254,12 +256,13 @@ def grid_threads(name, sizes):
         if not sizes_here:
             return
         yield ["case", *(f"{shown(s)}: {what}" for s in sizes_here for what in ("one thread", "two", "gain"))]
-        for case in dict.fromkeys(key[1] for key in found if key[2] == 2):
+        for case in CPU_CASES:
             cells = []
             for s in sizes_here:
                 one, two = (found.get((s, case, n)) for n in (1, 2))
                 cells += [digits(one), digits(two), f"{one / two:.2f}×"] if one and two else ["", "", ""]
-            yield [CASES.get(case, case), *cells]
+            if any(cells):
+                yield [CASES.get(case, case), *cells]
 
     return Table(name, "Two threads", "grid", rows, "AVX-512, ms.")
 
@@ -277,9 +280,16 @@ def grid_features(name, title, sizes, features, peer=None, note=""):
         if not columns:
             return
         yield ["case", *(f"{shown(s)}: {head}" for s, head, _ in columns)]
-        for case in dict.fromkeys(key[1] for key in found):
+        for case in CPU_CASES:
             of = [found.get((s, case, f)) for s, _, f in columns]
-            yield [CASES.get(case, case), *(factor(r, peer) if r else "" for r in of)]
+            if any(of):
+                yield [CASES.get(case, case), *(factor(r, peer) if r else "" for r in of)]
+        if not peer:
+            of = [
+                [r["ours"]["min"] / r["plain"]["min"] for k, r in found.items() if k[::2] == (s, f)]
+                for s, _, f in columns
+            ]
+            yield ["*mean, most*", *(f"{math.prod(n) ** (1 / len(n)):.2f}, {max(n):.2f}" for n in of)]
 
     return Table(name, title, "grid", rows, note)
 
