@@ -299,8 +299,7 @@ def main():
             grid = records
         write(arguments.output, step.records or step.name, {**about, "command": step.shown}, records)
         print(f"{step.name:18} {len(records):5} records, {time.monotonic() - begin:.0f} s", flush=True)
-    for name in tables.served(tables.read_records(arguments.output)):
-        (arguments.output / f"{name}.md").unlink(missing_ok=True)
+    tables.prune(arguments.output)
     return status
 
 

@@ -3,6 +3,7 @@
 
   python bench/tables.py -o pages          (the site does so when it is built)
   python bench/tables.py grid-gpu          (prints one page)
+  python bench/tables.py --prune           (where records came from another machine: kept tables that they replace go)
 
 A file of records is JSON lines; its first line says benchmark, machine, date, version and command, and bench/suite.py
 writes it. A table without records is taken as it was measured last, from bench/results/NAME.md. What a table shows is
@@ -61,12 +62,19 @@ def page(name, found=None, folder=RESULTS):
 def served(found):
     """Names of the kept tables that records stand for now."""
     now = [
-        t.name
-        for _, tables in PAGES.values()
-        for t in tables
-        if t.rows and any(markdown([list(row) for row in t.rows(records)]) for _, records in found.get(t.benchmark, []))
+        table.name
+        for _, page_tables in PAGES.values()
+        for table in page_tables
+        for _, records in found.get(table.benchmark, [])
+        if table.rows and markdown([list(row) for row in table.rows(records)])
     ]
     return now + [old for old, new in FOLLOWED.items() if set(new) <= set(now)]
+
+
+def prune(folder=RESULTS):
+    """Removes the kept tables that records stand for now."""
+    for name in served(read_records(folder)):
+        (folder / f"{name}.md").unlink(missing_ok=True)
 
 
 def main():
@@ -75,7 +83,10 @@ def main():
     parser.add_argument(
         "-o", "--output", type=pathlib.Path, help="folder for a file for each page, instead of printing"
     )
+    parser.add_argument("--prune", action="store_true", help="remove the kept tables that records stand for now")
     arguments = parser.parse_args()
+    if arguments.prune:
+        return prune()
     unknown = set(arguments.pages) - set(PAGES)
     if unknown:
         parser.error(f"there is no page {', '.join(unknown)}; choose from {', '.join(PAGES)}")
