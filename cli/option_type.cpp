@@ -119,6 +119,8 @@ constexpr Row kRows[] = {
      "erosion dilation opening closing gradient white-top-hat black-top-hat remove-thin fill-thin"},
     {"query --cone", "LIST"},
     {"render --cone", "DEGREES"},
+    {"reproduce --output", "DIR"},
+    {"reproduce PAPER", "", "khan pellet cao landgraf man"},
 };
 
 }  // namespace
