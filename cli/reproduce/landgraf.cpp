@@ -28,11 +28,11 @@ struct Printed {
   double writing, accessing;         ///< per cent
 };
 constexpr Printed kPrinted[] = {
-    {0.001, 1000, 97.3, 323.7, 3.3, 84.50, 121.14},  {0.002, 1000, 176.4, 629.9, 3.6, 45.10, 254.62},
-    {0.004, 1000, 335.3, 1242, 3.7, 23.04, 498.46},  {0.008, 1000, 654.8, 2472, 3.8, 15.56, 779.48},
-    {0.016, 1000, 1161, 4414, 3.8, 5.29, 1449.70},   {0.004, 100, 0.6, 1.0, 1.7, 1008.83, 3.25},
-    {0.004, 250, 6.0, 18.0, 3.0, 196.74, 45.06},     {0.004, 500, 43.4, 146.9, 3.4, 60.59, 163.41},
-    {0.004, 750, 0, 0, 0, 31.93, 351.32},            {0.004, 1250, 1143, 2511, 2.2, 20.17, 766.33},
+    {0.001, 1000, 97.3, 323.7, 3.3, 84.50, 121.14}, {0.002, 1000, 176.4, 629.9, 3.6, 45.10, 254.62},
+    {0.004, 1000, 335.3, 1242, 3.7, 23.04, 498.46}, {0.008, 1000, 654.8, 2472, 3.8, 15.56, 779.48},
+    {0.016, 1000, 1161, 4414, 3.8, 5.29, 1449.70},  {0.004, 100, 0.6, 1.0, 1.7, 1008.83, 3.25},
+    {0.004, 250, 6.0, 18.0, 3.0, 196.74, 45.06},    {0.004, 500, 43.4, 146.9, 3.4, 60.59, 163.41},
+    {0.004, 750, 0, 0, 0, 31.93, 351.32},           {0.004, 1250, 1143, 2511, 2.2, 20.17, 766.33},
     {0.004, 1500, 1750, 4044, 2.3, 17.32, 910.09},
 };
 
@@ -109,7 +109,8 @@ struct SizeRows {
   Row on_device, on_disk, ratio, writing, accessing;
 
   explicit SizeRows(const Printed& one, const std::string& note) {
-    const std::string sizes = "Table 4.2: sizes, by cutoff and extent", slow = "Table 4.3: slowdowns, by cutoff and extent";
+    const std::string sizes = "Table 4.2: sizes, by cutoff and extent",
+                      slow = "Table 4.3: slowdowns, by cutoff and extent";
     on_device = {sizes, label(one), "on GPU", "MB", one.on_device, {}, {}, {}, note};
     on_disk = {sizes, label(one), "on disk", "MB", one.on_disk, {}, {}, {}, note};
     ratio = {sizes, label(one), "compression", "×", one.ratio, {}, {}, {}, note};
@@ -133,8 +134,8 @@ void add_figures(Outcome& outcome, const Printed& one, double published, double 
   if (one.extent == 1000 || (one.extent < 1000 && one.cutoff != kCutoff)) {
     outcome.figures.push_back(figure("Figure 4.1: time by cutoff", "cutoff distance", "ms",
                                      curves(one.cutoff, 1e3 * published, 1e3 * fathom)));
-    outcome.figures.push_back(figure("Figure 4.3: size by cutoff", "cutoff distance", "MB",
-                                     curves(one.cutoff, bytes / 1e6, compact / 1e6)));
+    outcome.figures.push_back(
+        figure("Figure 4.3: size by cutoff", "cutoff distance", "MB", curves(one.cutoff, bytes / 1e6, compact / 1e6)));
   }
   if (one.cutoff == kCutoff) {
     const auto extent = static_cast<double>(one.extent);
@@ -158,7 +159,8 @@ Outcome measure_size(const Machine& machine, const Printed& one) {
   const published::BandReport& report = found.report;
   const OwnBand own = own_band(machine, mesh.view(), lattice, one.cutoff);
   const double seconds = passes_of(report), compact = static_cast<double>(own.band.compact().bytes());
-  const auto points = static_cast<double>(found.band.active), bytes = 32.0 * static_cast<double>(report.nodes) + 8 * points;
+  const auto points = static_cast<double>(found.band.active),
+             bytes = 32.0 * static_cast<double>(report.nodes) + 8 * points;
 
   Outcome outcome;
   SizeRows rows(one, "");
@@ -172,11 +174,24 @@ Outcome measure_size(const Machine& machine, const Printed& one) {
   rows.writing.published = slowdown(seconds, seconds_of(report.phases, "again"));
   rows.accessing.published = slowdown(seconds, seconds_of(report.phases, "without tree"));
   rows.add_to(outcome, one);
-  outcome.rows.push_back({kTimes, label(one), "time", "ms", {}, 1e3 * seconds, 1e3 * own.seconds,
-                          1e3 * copy_seconds(machine, own.band.bytes()), fmt::format("{:.3g} million points", points / 1e6)});
+  outcome.rows.push_back({kTimes,
+                          label(one),
+                          "time",
+                          "ms",
+                          {},
+                          1e3 * seconds,
+                          1e3 * own.seconds,
+                          1e3 * copy_seconds(machine, own.band.bytes()),
+                          fmt::format("{:.3g} million points", points / 1e6)});
   outcome.rows.push_back({kPoints, label(one), "missed", "%", {}, 100 * report.error->share, 0, {}, ""});
-  outcome.rows.push_back({kPoints, label(one), "too far by up to", "of the cutoff", {},
-                          report.error->largest / one.cutoff, 0, {},
+  outcome.rows.push_back({kPoints,
+                          label(one),
+                          "too far by up to",
+                          "of the cutoff",
+                          {},
+                          report.error->largest / one.cutoff,
+                          0,
+                          {},
                           fmt::format("at {} points", report.error->farther)});
   add_figures(outcome, one, seconds, own.seconds, bytes, compact);
   return outcome;
@@ -186,14 +201,13 @@ Outcome measure_size(const Machine& machine, const Printed& one) {
 Step size_step(const Machine& machine, const Printed& one, std::int64_t most) {
   if (one.extent <= most) {
     const double million = std::pow(static_cast<double>(one.extent), 3) * one.cutoff / 1e6;
-    return {label(one), 0.1 + 0.5 * million, [=] { return measure_size(machine, one); }};
+    return {label(one), 0.3 + (machine.device ? 4 : 25) * million, [=] { return measure_size(machine, one); }};
   }
   return {label(one), 0.01, [=] {
             Outcome outcome;
             SizeRows(one, "not measured").add_to(outcome, one);
-            outcome.left_out.push_back(
-                fmt::format("Cutoff {}, extent {}: {}.", one.cutoff, one.extent,
-                            machine.quick ? "takes too long for --quick" : "takes a device"));
+            outcome.left_out.push_back(fmt::format("Cutoff {}, extent {}: {}.", one.cutoff, one.extent,
+                                                   machine.quick ? "takes too long for --quick" : "takes a device"));
             return outcome;
           }};
 }
@@ -220,15 +234,23 @@ Outcome measure_passes(const Machine& machine, std::int64_t extent) {
   Outcome outcome;
   for (const Passes& passes : kPasses) {
     std::string name;
-    for (const auto& [is_made, pass] : {std::pair(passes.points, "points"), {passes.edges, "edges"}, {passes.faces, "faces"}})
+    for (const auto& [is_made, pass] :
+         {std::pair(passes.points, "points"), {passes.edges, "edges"}, {passes.faces, "faces"}})
       if (is_made) name += fmt::format("{}{}", name.empty() ? "" : ", ", pass);
     const bool is_all = passes.points && passes.edges && passes.faces;
     const Measured one = is_all ? all : measure(passes);
     const std::string note = fmt::format("the thesis: extent 1500; here: {}", extent);
-    outcome.rows.push_back({"Table 4.1: passes, cutoff 0.004", name, "size", "%", passes.size, 100 * one.bytes / all.bytes,
-                            {}, {}, note});
-    outcome.rows.push_back({"Table 4.1: passes, cutoff 0.004", name, "time", "%", passes.time,
-                            100 * one.seconds / all.seconds, {}, {}, note});
+    outcome.rows.push_back(
+        {"Table 4.1: passes, cutoff 0.004", name, "size", "%", passes.size, 100 * one.bytes / all.bytes, {}, {}, note});
+    outcome.rows.push_back({"Table 4.1: passes, cutoff 0.004",
+                            name,
+                            "time",
+                            "%",
+                            passes.time,
+                            100 * one.seconds / all.seconds,
+                            {},
+                            {},
+                            note});
   }
   return outcome;
 }
@@ -248,8 +270,15 @@ Row measure_exact(const Machine& machine, published::BandAlgorithm algorithm, co
   if (place.device) published::band(mesh.view(), lattice, options);  // a device's first kernels take longer
   const published::BandResult found = published::band(mesh.view(), lattice, options);
   check_bands(found.band, own.band, name);
-  return {"Chapters 1 and 5: exact bands, cutoff 0.004", fmt::format("{}, extent {}", name, extent), "time", "ms", {},
-          1e3 * sum_of(found.report.phases), 1e3 * own.seconds, 1e3 * copy_seconds(place, own.band.bytes()), ""};
+  return {"Chapters 1 and 5: exact bands, cutoff 0.004",
+          fmt::format("{}, extent {}", name, extent),
+          "time",
+          "ms",
+          {},
+          1e3 * sum_of(found.report.phases),
+          1e3 * own.seconds,
+          1e3 * copy_seconds(place, own.band.bytes()),
+          ""};
 }
 
 Outcome measure_exact(const Machine& machine) {
@@ -289,8 +318,7 @@ Outcome draw_lines() {
   Outcome outcome;
   const auto add = [&](const char* name, const std::vector<std::pair<double, std::int64_t>>& sizes) {
     Figure lines = figure(name, "place along x from the side inward, 1/1000", "distance, 1/1000", {});
-    for (const auto& [cutoff, extent] : sizes)
-      lines.curves.push_back(line_through(mesh.view(), cutoff, extent));
+    for (const auto& [cutoff, extent] : sizes) lines.curves.push_back(line_through(mesh.view(), cutoff, extent));
     lines.note = "The thesis shows renderings; these are Fathom's distances on a line of the lattice through the side.";
     outcome.figures.push_back(std::move(lines));
   };
@@ -306,8 +334,10 @@ Study landgraf_study(const Machine& machine) {
   study.paper = {"landgraf", "Constructing 3D Distance Fields on GPUs", "Joshua Landgraf", "2016",
                  "Xeon E5-2630 v2, Nvidia Tesla K20m"};
   study.replaced = {
-      "Sean Mauch's canister mesh, whose scale is not said: a closed cylinder of 13,920 triangles, 0.46 wide and high, so "
-      "that its bands have about as many points as the sizes on disk of table 4.2 say at 16 bytes a point, and points and "
+      "Sean Mauch's canister mesh, whose scale is not said: a closed cylinder of 13,920 triangles, 0.46 wide and high, "
+      "so "
+      "that its bands have about as many points as the sizes on disk of table 4.2 say at 16 bytes a point, and points "
+      "and "
       "edges about the shares of table 4.1.",
   };
   study.corrected = {
@@ -316,7 +346,8 @@ Study landgraf_study(const Machine& machine) {
   };
   const std::int64_t most = machine.quick ? 250 : machine.device ? 1500 : 500;
   study.steps.push_back({"exact bands", machine.quick ? 2.0 : 6.0, [=] { return measure_exact(machine); }});
-  study.steps.push_back({"passes", machine.quick ? 2.0 : 20.0, [=] { return measure_passes(machine, machine.quick ? 150 : 500); }});
+  study.steps.push_back(
+      {"passes", machine.quick ? 2.0 : 20.0, [=] { return measure_passes(machine, machine.quick ? 150 : 500); }});
   for (const Printed& one : kPrinted) study.steps.push_back(size_step(machine, one, most));
   study.steps.push_back({"lines through fields", 0.2, draw_lines});
   return study;
