@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "fathom/core/error.h"
-#include "fathom/io/atomic_file.h"
 #include "interrupt.h"
 #include "warnings.h"
 
@@ -80,6 +79,13 @@ std::string difference(const Json& there, const Json& here) {
 
 }  // namespace
 
+void put_in_place(PendingFiles& files) {
+  files.commit();  // which holds signals
+  hold_signals("what was measured is kept, and the same command goes on from there");
+  release_signals();
+  release_signals();
+}
+
 Record::Record(std::string path, Json about, bool anew) : path_(std::move(path)) {
   const Json empty = {{"about", about}, {"studies", Json::object()}};
   std::ifstream file(path_);
@@ -106,12 +112,10 @@ std::optional<Outcome> Record::find(const std::string& study, const std::string&
 void Record::add(const std::string& study, const std::string& step, const Outcome& outcome) {
   json_["studies"][study]["date"] = today();
   json_["studies"][study]["steps"][step] = to_json(outcome);
-  io::AtomicFile file(path_);
+  PendingFiles files;
   const std::string text = json_.dump(1) + "\n";
-  std::fwrite(text.data(), 1, text.size(), file.stream());
-  hold_signals("what was measured is kept, and the same command goes on from there");
-  file.commit();
-  release_signals();
+  std::fwrite(text.data(), 1, text.size(), files.add(path_).stream());
+  put_in_place(files);
 }
 
 std::string Record::date_of(const std::string& study) const { return json_["studies"][study]["date"]; }

@@ -5,9 +5,13 @@
 #include <string>
 
 #include "json.h"
+#include "pending_files.h"
 #include "reproduce/study.h"
 
 namespace fathom::cli {
+
+/// Puts files in place. Ctrl-C says from then on that what was measured is kept. @throws IoError a disk is full
+void put_in_place(PendingFiles& files);
 
 class Record {
  public:
