@@ -297,7 +297,7 @@ Study khan_study(const Machine& machine) {
   Study study;
   study.paper = {
       "khan", "Space-efficient Pointwise Computation of the Distance Transform on GPUs", "Numair Khan, Mohamed Zahran",
-      "",
+      "no year printed",
       "NVIDIA GeForce GTX TITAN Black, GeForce GTX 750 Ti; speed-ups over one thread of an AMD Opteron 6272, 2.1 GHz"};
   study.replaced = {
       "The CT scan of the Stanford bunny: a hollow hare of ellipsoids in as many voxels, or in fewer on the CPU.",

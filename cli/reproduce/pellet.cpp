@@ -255,7 +255,7 @@ Study pellet_study(const Machine& machine) {
   study.paper = {
       "pellet",
       "Some super-simple benchmarked GPU kernels that nobody really cares about – yet are relevant for my activity",
-      "Norman Pellet", "", "Intel i9-9900k (single thread used), RTX 2070, Windows 10 Pro, MSVC + CUDA 10.2"};
+      "Norman Pellet", "slides without a date", "Intel i9-9900k (single thread used), RTX 2070, Windows 10 Pro, MSVC + CUDA 10.2"};
   study.replaced = {
       "The repeaters: random values above 0.",
       "u and v of case 2, which are not said: (100, 25) and (−25, 100), so that copies do not overlap.",

@@ -5,7 +5,10 @@ namespace fathom::cli {
 namespace {
 
 constexpr StudyRow kStudies[] = {
+    {"khan", khan_study},
+    {"pellet", pellet_study},
     {"cao", cao_study},
+    {"landgraf", landgraf_study},
     {"man", man_study},
 };
 
