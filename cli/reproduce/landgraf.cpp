@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,8 +19,6 @@ namespace fathom::cli {
 namespace {
 
 constexpr double kCutoff = 0.004;  ///< of the passes, and of all extents
-constexpr const char* kPoints = "Section 5.1: points that are missed";
-constexpr const char* kTimes = "Section 4.1: times";
 
 /// Of tables 4.2 and 4.3. 0: not in that table.
 struct Printed {
@@ -102,20 +102,21 @@ double passes_of(const published::BandReport& report) {
 /// Per cent that the first is slower than the second.
 double slowdown(double seconds, double than) { return 100 * (seconds / than - 1); }
 
-std::string label(const Printed& one) { return fmt::format("{}, {}", one.cutoff, one.extent); }
+std::string label(const Printed& one) { return fmt::format("cutoff {}, extent {}", one.cutoff, one.extent); }
 
 /// The paper's numbers of a size; the others are filled in where it is measured.
 struct SizeRows {
   Row on_device, on_disk, ratio, writing, accessing;
 
-  explicit SizeRows(const Printed& one, const std::string& note) {
-    const std::string sizes = "Table 4.2: sizes, by cutoff and extent",
-                      slow = "Table 4.3: slowdowns, by cutoff and extent";
-    on_device = {sizes, label(one), "on GPU", "MB", one.on_device, {}, {}, {}, note};
-    on_disk = {sizes, label(one), "on disk", "MB", one.on_disk, {}, {}, {}, note};
-    ratio = {sizes, label(one), "compression", "×", one.ratio, {}, {}, {}, note};
-    writing = {slow, label(one), "writing", "%", one.writing, {}, {}, {}, note};
-    accessing = {slow, label(one), "accessing", "%", one.accessing, {}, {}, {}, note};
+  explicit SizeRows(const Printed& one) {
+    const auto row = [&](const char* table, const char* unit, double paper) {
+      return Row{table, label(one), "", unit, paper, {}, {}, {}, ""};
+    };
+    on_device = row("Table 4.2: size on GPU, leaves of 8 bytes, not 4; Fathom: a compact band", "MB", one.on_device);
+    on_disk = row("Table 4.2: size on disk, 16 bytes a point", "MB", one.on_disk);
+    ratio = row("Table 4.2: compression", "×", one.ratio);
+    writing = row("Table 4.3: writing slowdown", "%", one.writing);
+    accessing = row("Table 4.3: accessing slowdown", "%", one.accessing);
   }
   void add_to(Outcome& outcome, const Printed& one) const {
     if (one.on_device > 0) outcome.rows.insert(outcome.rows.end(), {on_device, on_disk, ratio});
@@ -163,36 +164,24 @@ Outcome measure_size(const Machine& machine, const Printed& one) {
              bytes = 32.0 * static_cast<double>(report.nodes) + 8 * points;
 
   Outcome outcome;
-  SizeRows rows(one, "");
+  SizeRows rows(one);
   rows.on_device.published = bytes / 1e6;
   rows.on_device.fathom = compact / 1e6;
-  rows.on_device.note = "leaves of 8 bytes, not 4; Fathom: a compact band";
   rows.on_disk.published = 16 * points / 1e6;
-  rows.on_disk.note = "16 bytes a point: x, y, z, distance";
   rows.ratio.published = 16 * points / bytes;
   rows.ratio.fathom = 16 * points / compact;
   rows.writing.published = slowdown(seconds, seconds_of(report.phases, "again"));
   rows.accessing.published = slowdown(seconds, seconds_of(report.phases, "without tree"));
   rows.add_to(outcome, one);
-  outcome.rows.push_back({kTimes,
-                          label(one),
-                          "time",
-                          "ms",
-                          {},
-                          1e3 * seconds,
-                          1e3 * own.seconds,
-                          1e3 * copy_seconds(machine, own.band.bytes()),
-                          fmt::format("{:.3g} million points", points / 1e6)});
-  outcome.rows.push_back({kPoints, label(one), "missed", "%", {}, 100 * report.error->share, 0, {}, ""});
-  outcome.rows.push_back({kPoints,
-                          label(one),
-                          "too far by up to",
-                          "of the cutoff",
-                          {},
-                          report.error->largest / one.cutoff,
-                          0,
-                          {},
-                          fmt::format("at {} points", report.error->farther)});
+  const auto add = [&](const char* table, const char* unit, double published, double fathom, std::optional<double> copy,
+                       const std::string& note) {
+    outcome.rows.push_back({table, label(one), "", unit, {}, published, fathom, copy, note});
+  };
+  add("Section 4.1: times", "ms", 1e3 * seconds, 1e3 * own.seconds, 1e3 * copy_seconds(machine, own.band.bytes()),
+      fmt::format("{:.3g} million points", points / 1e6));
+  add("Section 5.1: points that are missed", "%", 100 * report.error->share, 0, {}, "");
+  add("Section 5.1: distances too large by up to", "% of the cutoff", 100 * report.error->largest / one.cutoff, 0, {},
+      fmt::format("at {} points", report.error->farther));
   add_figures(outcome, one, seconds, own.seconds, bytes, compact);
   return outcome;
 }
@@ -205,7 +194,7 @@ Step size_step(const Machine& machine, const Printed& one, std::int64_t most) {
   }
   return {label(one), 0.01, [=] {
             Outcome outcome;
-            SizeRows(one, "not measured").add_to(outcome, one);
+            SizeRows(one).add_to(outcome, one);
             outcome.left_out.push_back(fmt::format("Cutoff {}, extent {}: {}.", one.cutoff, one.extent,
                                                    machine.quick ? "takes too long for --quick" : "takes a device"));
             return outcome;
@@ -239,18 +228,13 @@ Outcome measure_passes(const Machine& machine, std::int64_t extent) {
       if (is_made) name += fmt::format("{}{}", name.empty() ? "" : ", ", pass);
     const bool is_all = passes.points && passes.edges && passes.faces;
     const Measured one = is_all ? all : measure(passes);
-    const std::string note = fmt::format("the thesis: extent 1500; here: {}", extent);
-    outcome.rows.push_back(
-        {"Table 4.1: passes, cutoff 0.004", name, "size", "%", passes.size, 100 * one.bytes / all.bytes, {}, {}, note});
-    outcome.rows.push_back({"Table 4.1: passes, cutoff 0.004",
-                            name,
-                            "time",
-                            "%",
-                            passes.time,
-                            100 * one.seconds / all.seconds,
-                            {},
-                            {},
-                            note});
+    const std::string here = fmt::format("cutoff 0.004, extent {} here, 1500 in the thesis", extent);
+    const auto add = [&](const char* what, double paper, double share) {
+      outcome.rows.push_back(
+          {fmt::format("Table 4.1: {}, {}", what, here), name, "", "%", paper, 100 * share, {}, {}, ""});
+    };
+    add("size", passes.size, one.bytes / all.bytes);
+    add("time", passes.time, one.seconds / all.seconds);
   }
   return outcome;
 }
@@ -272,7 +256,7 @@ Row measure_exact(const Machine& machine, published::BandAlgorithm algorithm, co
   check_bands(found.band, own.band, name);
   return {"Chapters 1 and 5: exact bands, cutoff 0.004",
           fmt::format("{}, extent {}", name, extent),
-          "time",
+          "",
           "ms",
           {},
           1e3 * sum_of(found.report.phases),

@@ -124,7 +124,7 @@ double kernel_of(const TilesReport& report) {
   return seconds_of(report.phases, "stitching") + seconds_of(report.phases, "squared distances");
 }
 
-/// Microseconds of a table, with how many times faster than its first row that is.
+/// Microseconds of a table, and beside it how many times faster than its first row that is.
 class TimesTable {
  public:
   explicit TimesTable(std::string name) : name_(std::move(name)) {}
@@ -132,21 +132,25 @@ class TimesTable {
   /// @param paper   µs
   /// @param faster  "7.5x faster"; 0: not printed
   void add(const std::string& row, double paper, double faster, double published, double fathom, double copy,
-           const std::string& note = "") {
-    if (rows_.empty()) first_ = published;
-    rows_.push_back({name_, row, "time", "µs", paper, 1e6 * published, 1e6 * fathom, 1e6 * copy, note});
+           const char* note = "") {
+    if (times_.empty()) first_ = published;
+    times_.push_back({name_, row, "", "µs", paper, 1e6 * published, 1e6 * fathom, 1e6 * copy, note});
     if (faster > 0)
-      rows_.push_back({name_, row, "faster than the first", "×", faster, first_ / published, first_ / fathom, {}, ""});
+      factors_.push_back(
+          {"Times faster than the first. " + name_, row, "", "×", faster, first_ / published, first_ / fathom, {}, ""});
   }
   void add_printed(const std::string& row, double paper, const std::string& note) {
-    rows_.push_back({name_, row, "time", "µs", paper, {}, {}, {}, note});
+    times_.push_back({name_, row, "", "µs", paper, {}, {}, {}, note});
   }
-  std::vector<Row> rows() && { return std::move(rows_); }
+  Outcome outcome() && {
+    times_.insert(times_.end(), factors_.begin(), factors_.end());
+    return {std::move(times_), {}, {}};
+  }
 
  private:
   std::string name_;
   double first_ = 0;
-  std::vector<Row> rows_;
+  std::vector<Row> times_, factors_;
 };
 
 /// Of tables whose sizes the slides print.
@@ -180,14 +184,13 @@ Outcome measure_case_1(const Machine& machine, std::int64_t side) {
   if (machine.device)
     table.add("GPU – with D-H and H-D copy", 34'000, 25, sum_of(modulo.phases), here.with_copies, here.copy);
   else table.add_printed("GPU – with D-H and H-D copy", 34'000, "no device");
-  const char* const twin = machine.device ? "" : "its loop on the CPU, one thread; Fathom: all";
+  const char* const twin = machine.device ? "" : "one thread; Fathom: all";
   table.add("GPU – without copy", 2'030, 430, kernel_of(modulo), here.seconds, here.copy, twin);
   table.add("GPU – smem load", 816'000, 0, kernel_of(run("GPU – smem load", RepeatVariant::shared, machine)),
-            here.seconds, here.copy, twin);
+            here.seconds, here.copy);
   table.add("GPU – repeater grid", 3'200, 270,
-            kernel_of(run("GPU – repeater grid", RepeatVariant::repeater_grid, machine)), here.seconds, here.copy,
-            twin);
-  return {std::move(table).rows(), {}, {}};
+            kernel_of(run("GPU – repeater grid", RepeatVariant::repeater_grid, machine)), here.seconds, here.copy);
+  return std::move(table).outcome();
 }
 
 Outcome measure_repeater(const Machine& machine, std::int64_t side, std::int64_t extent, double gpu, double grid) {
@@ -223,8 +226,8 @@ Outcome measure_case_2(const Machine& machine, std::int64_t side) {
     const TilesReport report = checked(here, name, [&, variant = variant](const AnyView& target) {
       return published::lattice(repeater.view(), kU, kV, variant, target, machine.execution());
     });
-    outcome.rows.push_back({fmt::format("Case 2: a repeater of 100 × 100, {}", size_text(side)), name, "time", "ms",
-                            paper, 1e3 * kernel_of(report), 1e3 * here.seconds, 1e3 * here.copy, ""});
+    outcome.rows.push_back({fmt::format("Case 2: a repeater of 100 × 100, {}", size_text(side)), name, "", "ms", paper,
+                            1e3 * kernel_of(report), 1e3 * here.seconds, 1e3 * here.copy, ""});
   }
   return outcome;
 }
@@ -245,7 +248,7 @@ Outcome measure_case_3(const Machine& machine, std::int64_t side) {
   add("White (neighbour check)", NearVariant::neighbour_check, 49'000, 5);
   add("White (improved neighbour check)", NearVariant::improved, 9'800, 26);
   add("Black", NearVariant::black, 90'000, 0);
-  return {std::move(table).rows(), {}, {}};
+  return std::move(table).outcome();
 }
 
 }  // namespace
@@ -255,7 +258,8 @@ Study pellet_study(const Machine& machine) {
   study.paper = {
       "pellet",
       "Some super-simple benchmarked GPU kernels that nobody really cares about – yet are relevant for my activity",
-      "Norman Pellet", "slides without a date", "Intel i9-9900k (single thread used), RTX 2070, Windows 10 Pro, MSVC + CUDA 10.2"};
+      "Norman Pellet", "slides without a date",
+      "Intel i9-9900k (single thread used), RTX 2070, Windows 10 Pro, MSVC + CUDA 10.2"};
   study.replaced = {
       "The repeaters: random values above 0.",
       "u and v of case 2, which are not said: (100, 25) and (−25, 100), so that copies do not overlap.",
