@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 VERBS = ["distance", "query", "mesh", "render", "voronoi", "lloyd", "stipple", "costmap", "sdf", "stream", "morphology", "expand",
-         "fill", "medial-axis", "thickness", "info", "compare", "help", "man", "completion"]
+         "fill", "medial-axis", "thickness", "reproduce", "info", "compare", "help", "man", "completion"]
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])
