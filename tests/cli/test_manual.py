@@ -62,7 +62,7 @@ def complete(fathom, *words):
     (["distance", "--metric", ""], ["euclidean", "taxicab", "chessboard"]),
     (["distance", "in.png", "--metric", "=", "t"], ["taxicab"]),
     (["render", "--step", "p"], ["pointwise"]),
-    (["help", "r"], ["render"]),
+    (["help", "r"], ["render", "reproduce"]),
     (["completion", ""], ["bash", "zsh", "fish"]),
     (["info", "x"], []),  # files, by bash itself
     (["info", "--s"], ["--stack", "--sites", "--strict"]),
