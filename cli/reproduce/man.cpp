@@ -77,13 +77,12 @@ Outcome table(const Machine& machine, std::int64_t n) {
   const Published one = published_of(mask, on_host, sequential(1), "the sequential algorithm");
   const Steps cpu = steps_of(one);
   Outcome outcome;
+  const std::string size = n == 9216 ? "9216²" : fmt::format("{}² (the paper: 9216²)", n);
   for (std::size_t k = 0; k < 3; ++k)
-    outcome.rows.push_back({"Table 1, CPU", kSteps[k], "HV-HV, one thread", "ms", kPaperCpu[k], cpu[k], {}, {}});
+    outcome.rows.push_back({"Table 1, one thread of the CPU, HV-HV, " + size, kSteps[k], "", "ms", kPaperCpu[k], cpu[k], {}, {}});
   outcome.rows.back().fathom = kMilli * on_host.seconds;
   outcome.rows.back().copy = kMilli * on_host.copy;
-  outcome.rows.back().note = fmt::format("Fathom on {} threads", machine.threads);
-  if (n != 9216)
-    for (Row& row : outcome.rows) row.note += fmt::format("{}here {}²; the paper: 9216²", row.note.empty() ? "" : "; ", n);
+  outcome.rows.back().note = fmt::format("Fathom and copying: {} threads", machine.threads);
   if (!machine.device) {
     outcome.left_out.push_back(
         "Table 1 (a) to (c): VH-VH and VTV-VTV are ways of a device to its memory; they need a CUDA device.");
@@ -100,7 +99,7 @@ Outcome table(const Machine& machine, std::int64_t n) {
       const auto ours = [&](double value) { return total ? std::optional(value) : std::nullopt; };
       const double own = kMilli * exact.seconds;
       const auto add = [&](const char* column, const char* unit, double paper, double here, double fathom, bool copy) {
-        outcome.rows.push_back({fmt::format("{}, {}", there.name, copy ? "times" : "speed-up over the CPU"), kSteps[k],
+        outcome.rows.push_back({fmt::format("{}, {}, {}", there.name, copy ? "times" : "speed-up over the CPU", size), kSteps[k],
                                 column, unit, paper, here, ours(fathom),
                                 copy ? ours(kMilli * exact.copy) : std::nullopt});
       };
@@ -109,7 +108,7 @@ Outcome table(const Machine& machine, std::int64_t n) {
       add("VH-VH", "×", there.vh_speedup[k], cpu[k] / vh_here[k], cpu[2] / own, false);
       add("VTV-VTV", "×", there.vtv_speedup[k], cpu[k] / vtv_here[k], cpu[2] / own, false);
     }
-    outcome.rows.push_back({fmt::format("{}, speed-up over the CPU", there.name), "With transfers", "VTV-VTV", "×",
+    outcome.rows.push_back({fmt::format("{}, speed-up over the CPU, {}", there.name, size), "With transfers", "VTV-VTV", "×",
                             there.with_transfer, cpu[2] / (vtv_here[2] + transfer),
                             cpu[2] / (kMilli * exact.seconds + transfer), {}, "“about”, in the text"});
   }
@@ -197,8 +196,8 @@ Outcome uniform(const Machine& machine, std::int64_t n) {
   for (const bool even : {false, true}) {
     const Array mask = even ? uniform_mask(n) : random_mask(square(n), 0.1);
     const Exact exact = exact_of(machine, mask);
-    outcome.rows.push_back({fmt::format("Figure 22: uniform pixels, {}²", n), even ? "10 % uniform" : "10 % at random",
-                            machine.device ? "VTV-VTV" : "HV-HV, one thread", "ms", {},
+    outcome.rows.push_back({fmt::format("Figure 22: uniform pixels, {}, {}²", machine.device ? "VTV-VTV" : "HV-HV, one thread", n),
+                            even ? "10 % uniform" : "10 % at random", "", "ms", {},
                             kMilli * published_of(mask, exact, options, "proximate points").seconds,
                             kMilli * exact.seconds, kMilli * exact.copy});
   }

@@ -41,7 +41,7 @@ th:first-child { text-align: left; font-weight: 400; min-width: 8rem; }
 thead th, thead th:first-child { font-weight: 600; font-size: .85rem; vertical-align: bottom; }
 td.ours { background: var(--ours); font-weight: 600; }
 small { display: block; font-size: .82rem; line-height: 1.35; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; margin-top: 1rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 1rem; margin-top: 1rem; }
 figure { margin: 0; padding: .9rem; background: var(--card); border: 1px solid var(--rule); border-radius: .6rem; }
 figcaption { font-weight: 600; margin-bottom: .5rem; } figcaption span { display: block; font-weight: 400; font-size: .85rem; }
 svg { width: 100%; height: auto; font: 12px system-ui, sans-serif; }

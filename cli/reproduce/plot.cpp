@@ -94,6 +94,18 @@ void add_dot(Plot& plot, double x, double y, int series) {
   plot.marks.push_back({Mark::Shape::dot, Ink::series, series, {{x, y}}});
 }
 
+/// Fathom's curves, and those of copying, have one colour in all plots; others what is left, in turn.
+std::vector<int> series_of(const std::vector<Curve>& curves) {
+  constexpr std::array<int, 6> kOthers = {1, 3, 4, 5, 6, 7};
+  std::vector<int> series;
+  std::size_t others = 0;
+  for (const Curve& curve : curves)
+    series.push_back(curve.name.starts_with("Fathom")    ? kFathomSeries
+                     : curve.name.starts_with("copying") ? kCopySeries
+                                                         : kOthers[others++ % kOthers.size()]);
+  return series;
+}
+
 /// Names of series with their colours, in lines of text. @returns where they end
 double add_legend(Plot& plot, const std::vector<std::pair<std::string, int>>& names, double y) {
   double x = 6;
@@ -127,9 +139,10 @@ Plot plot_of(const Figure& figure) {
   Plot plot{kWidth, 0, {}};
   Extremes xs, ys;
   std::set<double> marked;
+  const std::vector<int> series = series_of(figure.curves);
   std::vector<std::pair<std::string, int>> names;
   for (const Curve& curve : figure.curves) {
-    names.emplace_back(curve.name, static_cast<int>(names.size()));
+    names.emplace_back(curve.name, series[names.size()]);
     for (const auto& [x, y] : curve.points) {
       xs.take(x);
       ys.take(y);
@@ -157,7 +170,7 @@ Plot plot_of(const Figure& figure) {
   }
   add_text(plot, kWidth - 6, bottom + 35, figure.x, 1);
   for (std::size_t k = 0; k < figure.curves.size(); ++k) {
-    Mark line{Mark::Shape::line, Ink::series, static_cast<int>(k), {}};
+    Mark line{Mark::Shape::line, Ink::series, series[k], {}};
     for (const auto& [x, y] : figure.curves[k].points)
       if (x_axis.shows(x) && y_axis.shows(y)) line.points.emplace_back(x_axis.at(x), y_axis.at(y));
     if (line.points.size() <= 24)

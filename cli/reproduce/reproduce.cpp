@@ -37,9 +37,14 @@ constexpr const char* kExamples = R"(Examples:
 Of each paper DIR gets a page (.html), its numbers (.csv) and its figures (.png), and reproduce.json what was measured.
 Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
-std::vector<StudyRow> chosen(const std::vector<std::string>& papers) {
+std::vector<std::string> known_papers() {
   std::vector<std::string> names;
   for (const StudyRow& row : studies()) names.emplace_back(row.key);
+  return names;
+}
+
+std::vector<StudyRow> chosen(const std::vector<std::string>& papers) {
+  const std::vector<std::string> names = known_papers();
   for (const std::string& paper : papers)
     if (std::find(names.begin(), names.end(), paper) == names.end()) {
       const std::string meant = suggestion(paper, names);
@@ -81,8 +86,9 @@ Json about(const Machine& machine) {
           {"quick", machine.quick}};
 }
 
-std::string command_of(const ReproduceArguments& a, const std::string& paper, const Machine& machine) {
-  return fmt::format("fathom reproduce {}{} --backend {} -o DIR", paper, a.quick ? " --quick" : "",
+/// What to type to have the same.
+std::string command_of(const std::string& paper, const Machine& machine) {
+  return fmt::format("fathom reproduce {}{} --backend {} -o DIR", paper, machine.quick ? " --quick" : "",
                      machine.device ? "cuda" : "cpu");
 }
 
@@ -136,7 +142,7 @@ Work declare_reproduce(CLI::App* verb) {
   const auto arguments = std::make_shared<ReproduceArguments>();
   ReproduceArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("PAPER", a.papers, "Which papers: khan, pellet, cao, landgraf, man (default: all)");
+  verb->add_option("PAPER", a.papers, fmt::format("Which papers: {} (default: all)", fmt::join(known_papers(), ", ")));
   verb->add_option("-o,--output", a.output, "Directory for pages, tables and pictures")->required();
   verb->add_flag("--quick", a.quick, "Small inputs and few runs: two minutes for all");
   verb->add_option("--backend", a.backend, "auto (default), cpu, or cuda");
@@ -161,7 +167,7 @@ int run_reproduce(const ReproduceArguments& a) {
   for (const Study& study : studies) {
     const std::string& key = study.paper.key;
     const Outcome outcome = outcome_of(study, record, schedule);
-    write_study({study, outcome, machine, record.date_of(key), command_of(a, key, machine)}, directory);
+    write_study({study, outcome, machine, record.date_of(key), command_of(key, machine)}, directory);
     written.push_back((directory / (key + ".html")).string());
     json["papers"].push_back({{"paper", key},
                               {"rows", outcome.rows.size()},
