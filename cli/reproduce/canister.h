@@ -14,8 +14,8 @@ struct Canister {
 };
 
 /// A closed cylinder with its axis along z, of triangles that are about as long as wide.
-/// @param rings  of vertices on each lid, of 6, 12, 18 … 6·rings vertices around its middle; the side has as many as the
-///   last one in each row
+/// @param rings  of 6, 12, 18 … 6·rings vertices around the middle of each lid; rows of the side have as many as the
+///   last
 Canister make_canister(int rings, double radius, double height);
 
 }  // namespace fathom::cli

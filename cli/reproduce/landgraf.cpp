@@ -68,7 +68,7 @@ mesh::TriangleSet set_of(const mesh::Triangles& mesh, const Execution& execution
   return mesh::TriangleSet(mesh, options);
 }
 
-/// Fathom's band: how long it takes, and the bytes of its compact form.
+/// Fathom's band, and seconds that it takes where the machine works.
 struct OwnBand {
   double seconds;
   mesh::Band band;
@@ -110,7 +110,7 @@ struct SizeRows {
 
   explicit SizeRows(const Printed& one) {
     const auto row = [&](const char* table, const char* unit, double paper) {
-      return Row{table, label(one), "", unit, paper, {}, {}, {}, ""};
+      return Row{table, label(one), "", unit, paper > 0 ? std::optional(paper) : std::nullopt, {}, {}, {}, ""};
     };
     on_device = row("Table 4.2: size on GPU, leaves of 8 bytes, not 4; Fathom: a compact band", "MB", one.on_device);
     on_disk = row("Table 4.2: size on disk, 16 bytes a point", "MB", one.on_disk);
@@ -118,32 +118,43 @@ struct SizeRows {
     writing = row("Table 4.3: writing slowdown", "%", one.writing);
     accessing = row("Table 4.3: accessing slowdown", "%", one.accessing);
   }
-  void add_to(Outcome& outcome, const Printed& one) const {
-    if (one.on_device > 0) outcome.rows.insert(outcome.rows.end(), {on_device, on_disk, ratio});
-    outcome.rows.insert(outcome.rows.end(), {writing, accessing});
+  void add_to(Outcome& outcome) const {
+    for (const Row* row : {&on_device, &on_disk, &ratio, &writing, &accessing})
+      if (row->paper || row->published) outcome.rows.push_back(*row);
   }
 };
 
-Figure figure(const char* name, const char* x, const char* y, std::vector<Curve> curves) {
-  return {name, x, y, std::move(curves), false, false, ""};
+Figure figure(const char* name, const char* x, const char* y, std::vector<Curve> curves, std::string note = {}) {
+  return {name, x, y, std::move(curves), false, false, std::move(note)};
 }
 
-void add_figures(Outcome& outcome, const Printed& one, double published, double fathom, double bytes, double compact) {
-  const auto curves = [](double x, double a, double b) {
-    return std::vector<Curve>{{"octree", {{x, a}}}, {"Fathom", {{x, b}}}};
+/// How far the thesis' numbers of extents go where the machine is, and at which extent cutoffs are compared.
+struct Limits {
+  std::int64_t most, of_cutoffs;
+};
+Limits limits_of(const Machine& machine) {
+  if (machine.quick) return {250, 100};
+  return machine.device ? Limits{1500, 1000} : Limits{500, 250};
+}
+
+void add_figures(Outcome& outcome, const Printed& one, const Limits& limits, const std::array<double, 2>& seconds,
+                 const std::array<double, 2>& bytes) {
+  const auto curves = [](double x, const std::array<double, 2>& values, double unit) {
+    return std::vector<Curve>{{"octree", {{x, values[0] / unit}}}, {"Fathom", {{x, values[1] / unit}}}};
   };
-  if (one.extent == 1000 || (one.extent < 1000 && one.cutoff != kCutoff)) {
-    outcome.figures.push_back(figure("Figure 4.1: time by cutoff", "cutoff distance", "ms",
-                                     curves(one.cutoff, 1e3 * published, 1e3 * fathom)));
+  if (one.extent == limits.of_cutoffs) {
+    const std::string note = fmt::format("{} points along each axis; the thesis: 1000.", one.extent);
     outcome.figures.push_back(
-        figure("Figure 4.3: size by cutoff", "cutoff distance", "MB", curves(one.cutoff, bytes / 1e6, compact / 1e6)));
+        figure("Figure 4.1: time by cutoff", "cutoff distance", "ms", curves(one.cutoff, seconds, 1e-3), note));
+    outcome.figures.push_back(
+        figure("Figure 4.3: size by cutoff", "cutoff distance", "MB", curves(one.cutoff, bytes, 1e6), note));
   }
   if (one.cutoff == kCutoff) {
     const auto extent = static_cast<double>(one.extent);
-    outcome.figures.push_back(figure("Figure 4.2: time by extent", "points along each axis", "ms",
-                                     curves(extent, 1e3 * published, 1e3 * fathom)));
-    outcome.figures.push_back(figure("Figure 4.4: size by extent", "points along each axis", "MB",
-                                     curves(extent, bytes / 1e6, compact / 1e6)));
+    outcome.figures.push_back(
+        figure("Figure 4.2: time by extent", "points along each axis", "ms", curves(extent, seconds, 1e-3)));
+    outcome.figures.push_back(
+        figure("Figure 4.4: size by extent", "points along each axis", "MB", curves(extent, bytes, 1e6)));
   }
 }
 
@@ -172,7 +183,7 @@ Outcome measure_size(const Machine& machine, const Printed& one) {
   rows.ratio.fathom = 16 * points / compact;
   rows.writing.published = slowdown(seconds, seconds_of(report.phases, "again"));
   rows.accessing.published = slowdown(seconds, seconds_of(report.phases, "without tree"));
-  rows.add_to(outcome, one);
+  rows.add_to(outcome);
   const auto add = [&](const char* table, const char* unit, double published, double fathom, std::optional<double> copy,
                        const std::string& note) {
     outcome.rows.push_back({table, label(one), "", unit, {}, published, fathom, copy, note});
@@ -182,21 +193,21 @@ Outcome measure_size(const Machine& machine, const Printed& one) {
   add("Section 5.1: points that are missed", "%", 100 * report.error->share, 0, {}, "");
   add("Section 5.1: distances too large by up to", "% of the cutoff", 100 * report.error->largest / one.cutoff, 0, {},
       fmt::format("at {} points", report.error->farther));
-  add_figures(outcome, one, seconds, own.seconds, bytes, compact);
+  add_figures(outcome, one, limits_of(machine), {seconds, own.seconds}, {bytes, compact});
   return outcome;
 }
 
-/// A size of the tables, or where that takes too long the paper's numbers alone.
-Step size_step(const Machine& machine, const Printed& one, std::int64_t most) {
-  if (one.extent <= most) {
+/// A size of the tables, or where that takes too long the thesis' numbers alone.
+Step size_step(const Machine& machine, const Printed& one) {
+  if (one.extent <= limits_of(machine).most) {
     const double million = std::pow(static_cast<double>(one.extent), 3) * one.cutoff / 1e6;
     return {label(one), 0.3 + (machine.device ? 4 : 25) * million, [=] { return measure_size(machine, one); }};
   }
   return {label(one), 0.01, [=] {
             Outcome outcome;
-            SizeRows(one).add_to(outcome, one);
-            outcome.left_out.push_back(fmt::format("Cutoff {}, extent {}: {}.", one.cutoff, one.extent,
-                                                   machine.quick ? "takes too long for --quick" : "takes a device"));
+            SizeRows(one).add_to(outcome);
+            outcome.left_out.push_back(
+                fmt::format("{}: {}.", label(one), machine.quick ? "takes too long for --quick" : "takes a device"));
             return outcome;
           }};
 }
@@ -301,9 +312,10 @@ Outcome draw_lines() {
   const Canister mesh = canister();
   Outcome outcome;
   const auto add = [&](const char* name, const std::vector<std::pair<double, std::int64_t>>& sizes) {
-    Figure lines = figure(name, "place along x from the side inward, 1/1000", "distance, 1/1000", {});
+    Figure lines =
+        figure(name, "place along x from the side inward, 1/1000", "distance, 1/1000", {},
+               "The thesis shows renderings; these are Fathom's distances on a line of the lattice through the side.");
     for (const auto& [cutoff, extent] : sizes) lines.curves.push_back(line_through(mesh.view(), cutoff, extent));
-    lines.note = "The thesis shows renderings; these are Fathom's distances on a line of the lattice through the side.";
     outcome.figures.push_back(std::move(lines));
   };
   add("Figure 3.1: fields of three cutoffs", {{0.001, 1000}, {0.002, 1000}, {0.004, 1000}});
@@ -328,11 +340,13 @@ Study landgraf_study(const Machine& machine) {
       "The octree misses points around the ends of edges, as section 5.1 expects: how many is a table of its own, and "
       "\"corrected\" finds them.",
   };
-  const std::int64_t most = machine.quick ? 250 : machine.device ? 1500 : 500;
-  study.steps.push_back({"exact bands", machine.quick ? 2.0 : 6.0, [=] { return measure_exact(machine); }});
+  study.steps.push_back({"exact bands", machine.quick ? 2.0 : 12.0, [=] { return measure_exact(machine); }});
   study.steps.push_back(
-      {"passes", machine.quick ? 2.0 : 20.0, [=] { return measure_passes(machine, machine.quick ? 150 : 500); }});
-  for (const Printed& one : kPrinted) study.steps.push_back(size_step(machine, one, most));
+      {"passes", machine.quick ? 1.5 : 25.0, [=] { return measure_passes(machine, machine.quick ? 150 : 500); }});
+  for (const Printed& one : kPrinted) study.steps.push_back(size_step(machine, one));
+  if (const std::int64_t extent = limits_of(machine).of_cutoffs; extent < 1000)
+    for (const double cutoff : {0.001, 0.002, 0.008, 0.016})
+      study.steps.push_back(size_step(machine, {cutoff, extent, 0, 0, 0, 0, 0}));
   study.steps.push_back({"lines through fields", 0.2, draw_lines});
   return study;
 }

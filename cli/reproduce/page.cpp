@@ -253,7 +253,11 @@ void append(Outcome& all, Outcome step) {
     for (Curve& curve : figure.curves) {
       const auto joined = find(same->curves, curve.name);
       if (joined == same->curves.end()) same->curves.push_back(std::move(curve));
-      else joined->points.insert(joined->points.end(), curve.points.begin(), curve.points.end());
+      else {
+        joined->points.insert(joined->points.end(), curve.points.begin(), curve.points.end());
+        std::stable_sort(joined->points.begin(), joined->points.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+      }
     }
   }
 }
