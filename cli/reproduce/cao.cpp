@@ -70,7 +70,7 @@ Outcome sizes(const Machine& machine, std::int64_t n, bool volume, std::optional
   const Contest c = contest(machine, n, volume);
   const std::string dimensions = volume ? "3D" : "2D", size = fmt::format("{}{}", n, volume ? "³" : "²");
   const std::string times = fmt::format("Running time in {}", dimensions),
-                    ratios = fmt::format("How many times faster in {}", dimensions),
+                    ratios = fmt::format("How many times faster PBA and Fathom are, in {}", dimensions),
                     errors = fmt::format("Errors of the approximate algorithms in {}", dimensions);
   Outcome outcome;
   const auto time = [&](const char* name, const Published& found, bool own) {
@@ -122,6 +122,33 @@ Outcome merging(const Machine& machine, const std::vector<std::int64_t>& sizes) 
       curve.points.emplace_back(m2, one / seconds);
     }
     figure.curves.push_back(std::move(curve));
+  }
+  return {{}, {std::move(figure)}, {}};
+}
+
+/// Figure 8: speed-up against the number of processors.
+Outcome processors(const Machine& machine, const std::vector<std::int64_t>& sizes) {
+  if (!machine.device) return {{}, {}, {"Figure 8: not reproduced; it needs a CUDA device, whose multiprocessors it limits."}};
+  Figure figure{"Figure 8: speed-up of PBA by multiprocessors", "multiprocessors", "times as fast as the fewest", {}, true, true};
+  const int all = describe_device(current_device()).multiprocessors;
+  try {
+    for (const std::int64_t n : sizes) {
+      const Array mask = random_mask(square(n), kDensity);
+      const Exact exact = exact_of(machine, mask);
+      Curve curve{fmt::format("{}²", n), {}};
+      double first = 0;
+      for (int count = 8; count <= all; count = count < all ? std::min(2 * count, all) : all + 1) {
+        double seconds = 0;
+        const int had = on_multiprocessors(count, [&] {
+          seconds = published_of(mask, exact, options_of(machine, Algorithm::pba, bands_of_image(n)), "PBA").seconds;
+        });
+        if (first == 0) first = seconds;
+        curve.points.emplace_back(had, first / seconds);
+      }
+      figure.curves.push_back(std::move(curve));
+    }
+  } catch (const DeviceError& error) {
+    return {{}, {}, {fmt::format("Figure 8: not reproduced; {}.", error.what())}};
   }
   return {{}, {std::move(figure)}, {}};
 }
@@ -257,7 +284,7 @@ Study cao_study(const Machine& machine) {
   Study study;
   study.paper = {"cao", "Parallel Banding Algorithm to Compute Exact Distance Transform with the GPU",
                  "Thanh-Tung Cao, Ke Tang, Anis Mohamed, Tiow-Seng Tan", "2010",
-                 "GeForce GTX280 in 2D, Tesla C1060 in 3D; CPU: Intel Core2 Quad Q6600"};
+                 "GeForce GTX280 in 2D, Tesla C1060 in 3D, 8800GTX for Figure 8; CPU: Intel Core2 Quad Q6600"};
   study.replaced = {"The pictures of Figures 13 and 14, of which one is the UNC CT head: blobs with bumps, and for the closing "
                     "with holes in them."};
   const auto pick = [&](std::vector<std::int64_t> quick, std::vector<std::int64_t> cpu, std::vector<std::int64_t> device) {
@@ -278,6 +305,8 @@ Study cao_study(const Machine& machine) {
   const auto merged = pick({512}, {512, 1024}, {512, 1024, 2048, 4096});
   add("bands", 2, [=] { return merging(machine, merged); });
   add("densities", 2, [=] { return densities(machine, machine.quick ? 512 : 1024); });
+  const auto limited = pick({1024}, {}, {1024, 4096});
+  add("processors", machine.device ? 2 : 0.1, [=] { return processors(machine, limited); });
   const auto centred = pick({256, 512}, {256, 512, 1024}, {512, 1024, 2048, 4096});
   add("centroids", 2, [=] { return centroids(machine, centred); });
   add("skeleton", 1, [=] { return skeleton(machine, machine.quick ? 512 : 1024); });

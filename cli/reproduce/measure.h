@@ -44,6 +44,10 @@ double median_device_seconds(const std::function<void(Stream)>& work, int runs =
 /// As cudaMemcpyAsync().
 void copy_on_device(const AnyDeviceView& to, const AnyDeviceView& from, Stream stream);
 
+/// Calls work with a part of the device's multiprocessors to run in; what it puts into streams that it made is done when it
+/// returns. @returns how many it had, which the driver rounds up. @throws DeviceError the driver cannot divide them
+int on_multiprocessors(int most, const std::function<void()>& work);
+
 /// Seconds of copying so many bytes, read and written: on the device, or by all processors.
 double copy_seconds(const Machine& machine, std::size_t bytes);
 
