@@ -1,5 +1,5 @@
-// Work on a part of the device's multiprocessors, by a green context (CUDA 12.4). Functions of the driver are looked up, so
-// that the command starts where there is none.
+// Work on a part of the device's multiprocessors, by a green context (CUDA 12.4). Functions of the driver are looked up,
+// so that the command starts where there is none.
 #include <fmt/format.h>
 
 #include "fathom/core/error.h"
@@ -17,7 +17,8 @@ namespace fathom::cli {
 namespace {
 
 void check(CUresult error, const char* doing) {
-  if (error != CUDA_SUCCESS) throw DeviceError(fmt::format("{}: error {} of the driver", doing, static_cast<int>(error)));
+  if (error != CUDA_SUCCESS)
+    throw DeviceError(fmt::format("{}: error {} of the driver", doing, static_cast<int>(error)));
 }
 
 /// The driver's function of that name and type.
@@ -26,7 +27,8 @@ Function* driver(const char* name) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result{};
   constexpr unsigned kVersion = 12040;
-  if (cudaGetDriverEntryPointByVersion(name, &found, kVersion, cudaEnableDefault, &result) != cudaSuccess || found == nullptr)
+  if (cudaGetDriverEntryPointByVersion(name, &found, kVersion, cudaEnableDefault, &result) != cudaSuccess ||
+      found == nullptr)
     throw DeviceError(fmt::format("the driver has no {}, which came with CUDA 12.4", name));
   return reinterpret_cast<Function*>(found);
 }
@@ -45,7 +47,8 @@ class GreenContext {
     count_ = static_cast<int>(part.sm.smCount);
     CUdevResourceDesc description{};
     check(FATHOM_DRIVER(cuDevResourceGenerateDesc)(&description, &part, 1), "describing multiprocessors");
-    check(FATHOM_DRIVER(cuGreenCtxCreate)(&green_, description, device, CU_GREEN_CTX_DEFAULT_STREAM), "making a context");
+    check(FATHOM_DRIVER(cuGreenCtxCreate)(&green_, description, device, CU_GREEN_CTX_DEFAULT_STREAM),
+          "making a context");
     CUcontext context = nullptr;
     check(FATHOM_DRIVER(cuCtxFromGreenCtx)(&context, green_), "converting a context");
     check(FATHOM_DRIVER(cuCtxPushCurrent)(context), "entering a context");

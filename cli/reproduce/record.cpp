@@ -58,8 +58,8 @@ Outcome outcome_of(const Json& json) {
   for (const Json& figure : json.at("figures")) {
     std::vector<Curve> curves;
     for (const Json& curve : figure.at("curves")) curves.push_back({curve.at("name"), curve.at("points")});
-    outcome.figures.push_back({figure.at("name"), figure.at("x"), figure.at("y"), std::move(curves),
-                               figure.at("log_x"), figure.at("log_y"), figure.at("note")});
+    outcome.figures.push_back({figure.at("name"), figure.at("x"), figure.at("y"), std::move(curves), figure.at("log_x"),
+                               figure.at("log_y"), figure.at("note")});
   }
   outcome.left_out = json.at("left_out");
   return outcome;
@@ -73,7 +73,8 @@ std::string difference(const Json& there, const Json& here) {
   const auto shown = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
   for (const auto& [key, value] : here.items())
     if (there.value(key, Json()) != value)
-      text += fmt::format("{}{} {}, not {}", text.empty() ? "" : "; ", key, shown(there.value(key, Json())), shown(value));
+      text +=
+          fmt::format("{}{} {}, not {}", text.empty() ? "" : "; ", key, shown(there.value(key, Json())), shown(value));
   return text;
 }
 

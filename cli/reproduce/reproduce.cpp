@@ -67,7 +67,8 @@ std::string processor_name() {
 Machine machine_of(const ReproduceArguments& a) {
   const Backend backend = parse_backend(a.backend);
   if (backend == Backend::cuda && device_count() == 0)
-    throw DeviceError("--backend cuda: there is no CUDA device here; --backend cpu measures the algorithms' CPU versions");
+    throw DeviceError(
+        "--backend cuda: there is no CUDA device here; --backend cpu measures the algorithms' CPU versions");
   Machine machine;
   machine.device = backend != Backend::cpu && device_count() > 0;
   machine.quick = a.quick;
@@ -104,8 +105,9 @@ class Schedule {
   void begin(const Study& study, const Step& step) {
     const double share = done_ / (done_ + left_);
     progress_.begin(fmt::format("{}: {}{}", study.paper.key, step.name,
-                                done_ == 0 ? std::string(",")
-                                           : fmt::format(", {} left,", duration_text(seconds_since(start_) * left_ / done_))));
+                                done_ == 0
+                                    ? std::string(",")
+                                    : fmt::format(", {} left,", duration_text(seconds_since(start_) * left_ / done_))));
     progress_.advance(share);
   }
   void end(const Step& step) {
