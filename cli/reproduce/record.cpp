@@ -87,10 +87,10 @@ void put_in_place(PendingFiles& files) {
   release_signals();
 }
 
-Record::Record(std::string path, Json about, bool anew) : path_(std::move(path)) {
+Record::Record(std::string path, Json about) : path_(std::move(path)) {
   const Json empty = {{"about", about}, {"studies", Json::object()}};
   std::ifstream file(path_);
-  json_ = anew || !file ? empty : Json::parse(file, nullptr, false);
+  json_ = !file ? empty : Json::parse(file, nullptr, false);
   if (!json_.is_object() || !json_.contains("about") || !json_.contains("studies"))
     throw IoError(fmt::format("{} holds no measurements; remove it, or give another directory by -o", path_));
   const std::string other = difference(json_["about"], about);
@@ -106,7 +106,7 @@ std::optional<Outcome> Record::find(const std::string& study, const std::string&
   try {
     return outcome_of(*at);
   } catch (const Json::exception&) {
-    throw IoError(fmt::format("{} is broken at {}, {}; remove it, or measure with --anew", path_, study, step));
+    throw IoError(fmt::format("{} is broken at {}, {}; measure with --anew", path_, study, step));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "clock.h"
@@ -122,6 +123,16 @@ class Schedule {
   Progress progress_;
 };
 
+/// @throws IoError there is not enough memory
+Outcome run(const Study& study, const Step& step) {
+  try {
+    return step.run();
+  } catch (const std::bad_alloc&) {
+    throw IoError(
+        fmt::format("not enough memory for {}, {}; --quick takes smaller inputs", study.paper.key, step.name));
+  }
+}
+
 /// What all steps of a study found, those that are done already from the record.
 Outcome outcome_of(const Study& study, Record& record, Schedule& schedule) {
   Outcome all;
@@ -129,7 +140,7 @@ Outcome outcome_of(const Study& study, Record& record, Schedule& schedule) {
     std::optional<Outcome> found = record.find(study.paper.key, step.name);
     if (!found) {
       schedule.begin(study, step);
-      found = step.run();
+      found = run(study, step);
       schedule.end(step);
       record.add(study.paper.key, step.name, *found);
     }
@@ -162,7 +173,9 @@ int run_reproduce(const ReproduceArguments& a) {
   std::filesystem::create_directories(a.output, error);
   if (error) throw IoError(fmt::format("cannot make the directory {}: {}", a.output, error.message()));
   const std::filesystem::path directory = a.output;
-  Record record((directory / "reproduce.json").string(), about(machine), a.anew);
+  Record record((directory / "reproduce.json").string(), about(machine));
+  if (a.anew)
+    for (const Study& study : studies) record.forget(study.paper.key);
   Schedule schedule(studies, record);
   std::vector<std::string> written;
   Json json = {{"verb", "reproduce"}, {"output", a.output}, {"machine", about(machine)}, {"papers", Json::array()}};

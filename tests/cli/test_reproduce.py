@@ -170,6 +170,9 @@ def test_interrupted(fathom):
     steps = json.loads(record.read_text())["studies"]["man"]["steps"]
     assert len(steps) > len(kept) and {name: steps[name] for name in kept} == kept
 
+    fathom.ok(*command, "--anew")
+    assert json.loads(record.read_text())["studies"]["man"]["steps"] != steps
+
     # Numbers of another version are not mixed with ours.
     text = record.read_text()
     record.write_text(text.replace('"version": "', '"version": "9', 1))
