@@ -70,11 +70,16 @@ Outcome sizes(const Machine& machine, std::int64_t n, bool volume, std::optional
   const Contest c = contest(machine, n, volume);
   const std::string dimensions = volume ? "3D" : "2D", size = fmt::format("{}{}", n, volume ? "³" : "²");
   const std::string times = fmt::format("Running time in {}", dimensions),
-                    ratios = fmt::format("How many times faster in {}", dimensions),
+                    ratios = fmt::format("How many times faster PBA and Fathom are, in {}", dimensions),
                     errors = fmt::format("Errors of the approximate algorithms in {}", dimensions);
   Outcome outcome;
   const auto time = [&](const char* name, const Published& found, bool own) {
-    outcome.rows.push_back({times, size, name, "ms", {}, kMilli * found.seconds,
+    outcome.rows.push_back({times,
+                            size,
+                            name,
+                            "ms",
+                            {},
+                            kMilli * found.seconds,
                             own ? std::optional(kMilli * c.exact.seconds) : std::nullopt,
                             own ? std::optional(kMilli * c.exact.copy) : std::nullopt});
   };
@@ -82,27 +87,54 @@ Outcome sizes(const Machine& machine, std::int64_t n, bool volume, std::optional
   time("JFA", c.jfa, false);
   time("SKW", c.skw, false);
   const auto ratio = [&](const char* name, const Published& other, std::optional<double> paper, const char* note) {
-    outcome.rows.push_back({ratios, size, fmt::format("than {}", name), "×", paper, other.seconds / c.pba.seconds,
-                            other.seconds / c.exact.seconds, {}, paper ? note : ""});
+    outcome.rows.push_back({ratios,
+                            size,
+                            fmt::format("than {}", name),
+                            "×",
+                            paper,
+                            other.seconds / c.pba.seconds,
+                            other.seconds / c.exact.seconds,
+                            {},
+                            paper ? note : ""});
   };
   ratio("SKW", c.skw, over_skw, "the paper: up to, on small sizes");
   ratio("JFA", c.jfa, over_jfa, "the paper: of its largest, 8192²");
   for (const auto& [name, found] : {std::pair("JFA", &c.jfa), std::pair("SKW", &c.skw)}) {
-    outcome.rows.push_back({errors, size, fmt::format("{}, elements with a site that is not the nearest", name), "%", {},
-                            100 * found->wrong, {}, {}});
-    outcome.rows.push_back({errors, size, fmt::format("{}, largest error of a distance", name), "elements", {},
-                            found->largest, {}, {}});
+    outcome.rows.push_back({errors,
+                            size,
+                            fmt::format("{}, elements with a site that is not the nearest", name),
+                            "%",
+                            {},
+                            100 * found->wrong,
+                            {},
+                            {}});
+    outcome.rows.push_back(
+        {errors, size, fmt::format("{}, largest error of a distance", name), "elements", {}, found->largest, {}, {}});
   }
   const std::string axis = "elements along an axis";
   const auto point = [&](double value) { return std::vector{std::pair(static_cast<double>(n), value)}; };
   outcome.figures = {
-      {volume ? "Figure 9 (a): running time in 3D" : "Figure 7 (a): running time in 2D", axis, "ms",
-       {{"PBA", point(kMilli * c.pba.seconds)}, {"JFA", point(kMilli * c.jfa.seconds)}, {"SKW", point(kMilli * c.skw.seconds)},
-        {"Fathom", point(kMilli * c.exact.seconds)}, {"copying", point(kMilli * c.exact.copy)}}, true, true},
-      {volume ? "Figure 9 (b): frame rates, SKW = 1" : "Figure 7 (b): frame rates, SKW = 1", axis, "times SKW’s",
-       {{"PBA", point(c.skw.seconds / c.pba.seconds)}, {"JFA", point(c.skw.seconds / c.jfa.seconds)}, {"SKW", point(1)},
-        {"Fathom", point(c.skw.seconds / c.exact.seconds)}}, true, true},
-      phases_figure(c, c.plain, volume ? "Figure 10: phases in 3D, m1 = m2 = m3 = 1" : "Figure 4: phases in 2D, m1 = m2 = m3 = 1"),
+      {volume ? "Figure 9 (a): running time in 3D" : "Figure 7 (a): running time in 2D",
+       axis,
+       "ms",
+       {{"PBA", point(kMilli * c.pba.seconds)},
+        {"JFA", point(kMilli * c.jfa.seconds)},
+        {"SKW", point(kMilli * c.skw.seconds)},
+        {"Fathom", point(kMilli * c.exact.seconds)},
+        {"copying", point(kMilli * c.exact.copy)}},
+       true,
+       true},
+      {volume ? "Figure 9 (b): frame rates, SKW = 1" : "Figure 7 (b): frame rates, SKW = 1",
+       axis,
+       "times SKW’s",
+       {{"PBA", point(c.skw.seconds / c.pba.seconds)},
+        {"JFA", point(c.skw.seconds / c.jfa.seconds)},
+        {"SKW", point(1)},
+        {"Fathom", point(c.skw.seconds / c.exact.seconds)}},
+       true,
+       true},
+      phases_figure(c, c.plain,
+                    volume ? "Figure 10: phases in 3D, m1 = m2 = m3 = 1" : "Figure 4: phases in 2D, m1 = m2 = m3 = 1"),
       phases_figure(c, c.pba, volume ? "Figure 10: phases in 3D, optimized" : "Figure 4: phases in 2D, optimized")};
   return outcome;
 }
@@ -126,6 +158,35 @@ Outcome merging(const Machine& machine, const std::vector<std::int64_t>& sizes) 
   return {{}, {std::move(figure)}, {}};
 }
 
+/// Figure 8: speed-up against the number of processors.
+Outcome processors(const Machine& machine, const std::vector<std::int64_t>& sizes) {
+  if (!machine.device)
+    return {{}, {}, {"Figure 8: not reproduced; it needs a CUDA device, whose multiprocessors it limits."}};
+  Figure figure{
+      "Figure 8: speed-up of PBA by multiprocessors", "multiprocessors", "times as fast as the fewest", {}, true, true};
+  const int all = describe_device(current_device()).multiprocessors;
+  try {
+    for (const std::int64_t n : sizes) {
+      const Array mask = random_mask(square(n), kDensity);
+      const Exact exact = exact_of(machine, mask);
+      Curve curve{fmt::format("{}²", n), {}};
+      double first = 0;
+      for (int count = 8; count <= all; count = count < all ? std::min(2 * count, all) : all + 1) {
+        double seconds = 0;
+        const int had = on_multiprocessors(count, [&] {
+          seconds = published_of(mask, exact, options_of(machine, Algorithm::pba, bands_of_image(n)), "PBA").seconds;
+        });
+        if (first == 0) first = seconds;
+        curve.points.emplace_back(had, first / seconds);
+      }
+      figure.curves.push_back(std::move(curve));
+    }
+  } catch (const DeviceError& error) {
+    return {{}, {}, {fmt::format("Figure 8: not reproduced; {}.", error.what())}};
+  }
+  return {{}, {std::move(figure)}, {}};
+}
+
 /// Figure 6: densities of sites.
 Outcome densities(const Machine& machine, std::int64_t n) {
   Curve pba{"PBA", {}}, own{"Fathom", {}};
@@ -133,7 +194,8 @@ Outcome densities(const Machine& machine, std::int64_t n) {
     const Array mask = random_mask(square(n), percent / 100);
     const Exact exact = exact_of(machine, mask);
     pba.points.emplace_back(
-        percent, kMilli * published_of(mask, exact, options_of(machine, Algorithm::pba, bands_of_image(n)), "PBA").seconds);
+        percent,
+        kMilli * published_of(mask, exact, options_of(machine, Algorithm::pba, bands_of_image(n)), "PBA").seconds);
     own.points.emplace_back(percent, kMilli * exact.seconds);
   }
   return {{}, {{fmt::format("Figure 6: densities of sites, {}²", n), "sites, %", "ms", {pba, own}, false, true}}, {}};
@@ -155,10 +217,20 @@ double voronoi_seconds(const Machine& machine, std::int64_t n, double density) {
 
 /// Figure 12: an iteration of weighted centroids.
 Outcome centroids(const Machine& machine, const std::vector<std::int64_t>& sizes) {
-  Figure by_density{fmt::format("Figure 12 (a): weighted centroids by density, {}²", sizes.back()), "sites, %", "ms",
-                    {{"Fathom", {}}}, true, true, "Fathom’s own; PBA’s centroids are not among the published algorithms."},
-      by_size{"Figure 12 (b): weighted centroids by size, 1 % sites", "elements along an axis", "ms", {{"Fathom", {}}}, true,
-              true, by_density.note};
+  Figure by_density{fmt::format("Figure 12 (a): weighted centroids by density, {}²", sizes.back()),
+                    "sites, %",
+                    "ms",
+                    {{"Fathom", {}}},
+                    true,
+                    true,
+                    "Fathom’s own; PBA’s centroids are not among the published algorithms."},
+      by_size{"Figure 12 (b): weighted centroids by size, 1 % sites",
+              "elements along an axis",
+              "ms",
+              {{"Fathom", {}}},
+              true,
+              true,
+              by_density.note};
   for (const double percent : {0.01, 0.1, 1.0, 10.0, 50.0})
     by_density.curves[0].points.emplace_back(percent, kMilli * voronoi_seconds(machine, sizes.back(), percent / 100));
   for (const std::int64_t n : sizes)
@@ -195,7 +267,8 @@ Outcome skeleton(const Machine& machine, std::int64_t n) {
     });
     check_equal(axis_there.to_host().view(), axis.view(), "the medial axis on the device");
     rest = median_device_seconds([&](Stream stream) {
-      apps::medial_axis_of_nearest(AnyConstDeviceView(nearest_there.view()), options, {axis_there.view(), {}, {}, {}}, stream);
+      apps::medial_axis_of_nearest(AnyConstDeviceView(nearest_there.view()), options, {axis_there.view(), {}, {}, {}},
+                                   stream);
     });
   } else {
     own = median_seconds([&] { apps::medial_axis(image.view(), options, {axis.view(), {}, {}, {}}); });
@@ -220,9 +293,8 @@ Outcome closing(const Machine& machine, std::int64_t n) {
     const double own = [&] {
       if (!machine.device) return median_seconds([&] { apps::morphology(volume.view(), options, closed.view()); }, 3);
       const DeviceArray there(volume.view()), out(DType::uint8, volume.shape());
-      const double seconds = median_device_seconds([&](Stream stream) {
-        apps::morphology(AnyConstDeviceView(there.view()), options, out.view(), stream);
-      });
+      const double seconds = median_device_seconds(
+          [&](Stream stream) { apps::morphology(AnyConstDeviceView(there.view()), options, out.view(), stream); });
       check_equal(out.to_host().view(), closed.view(), "a closing on the device");
       return seconds;
     }();
@@ -243,9 +315,23 @@ Outcome closing(const Machine& machine, std::int64_t n) {
       if (algorithm == Algorithm::pba) check_equal(object.view(), closed.view(), "a closing by PBA");
     }
     const std::string table = "Section 6.3: closings of a volume", size = fmt::format("{}³, {} voxels", n, radius);
-    outcome.rows.push_back({table, size, "PBA", "frames per second", 5, 1 / others[0], 1 / own, {},
+    outcome.rows.push_back({table,
+                            size,
+                            "PBA",
+                            "frames per second",
+                            5,
+                            1 / others[0],
+                            1 / own,
+                            {},
                             "the paper: 5 to 6, of 256³ with rendering; here without"});
-    outcome.rows.push_back({table, size, "JFA", "frames per second", 3, 1 / others[1], {}, {},
+    outcome.rows.push_back({table,
+                            size,
+                            "JFA",
+                            "frames per second",
+                            3,
+                            1 / others[1],
+                            {},
+                            {},
                             "the paper: approximate ones, at most 2 to 3"});
   }
   return outcome;
@@ -257,10 +343,12 @@ Study cao_study(const Machine& machine) {
   Study study;
   study.paper = {"cao", "Parallel Banding Algorithm to Compute Exact Distance Transform with the GPU",
                  "Thanh-Tung Cao, Ke Tang, Anis Mohamed, Tiow-Seng Tan", "2010",
-                 "GeForce GTX280 in 2D, Tesla C1060 in 3D; CPU: Intel Core2 Quad Q6600"};
-  study.replaced = {"The pictures of Figures 13 and 14, of which one is the UNC CT head: blobs with bumps, and for the closing "
-                    "with holes in them."};
-  const auto pick = [&](std::vector<std::int64_t> quick, std::vector<std::int64_t> cpu, std::vector<std::int64_t> device) {
+                 "GeForce GTX280 in 2D, Tesla C1060 in 3D, 8800GTX for Figure 8; CPU: Intel Core2 Quad Q6600"};
+  study.replaced = {
+      "The pictures of Figures 13 and 14, of which one is the UNC CT head: blobs with bumps, and for the closing "
+      "with holes in them."};
+  const auto pick = [&](std::vector<std::int64_t> quick, std::vector<std::int64_t> cpu,
+                        std::vector<std::int64_t> device) {
     return machine.quick ? quick : machine.device ? device : cpu;
   };
   const auto images = pick({256, 512}, {512, 1024, 2048}, {512, 1024, 2048, 4096, 8192});
@@ -270,18 +358,23 @@ Study cao_study(const Machine& machine) {
   };
   for (const bool volume : {false, true})
     for (const std::int64_t n : volume ? volumes : images)
-      add(fmt::format("{}{}", n, volume ? "³" : "²"), static_cast<double>(volume ? 2 * n * n * n : n * n) / 1e6, [=] {
-        const bool smallest = !volume && n == images.front(), largest = !volume && n == images.back();
-        return sizes(machine, n, volume, smallest ? std::optional(9.0) : std::nullopt,
-                     largest ? std::optional(6.0) : std::nullopt);
-      });
+      add(fmt::format("{}{}", n, volume ? "³" : "²"),
+          0.5 + static_cast<double>(volume ? n * n * n : n * n) * (machine.device ? 2e-7 : 6e-6), [=] {
+            const bool smallest = !volume && n == images.front(), largest = !volume && n == images.back();
+            return sizes(machine, n, volume, smallest ? std::optional(9.0) : std::nullopt,
+                         largest ? std::optional(6.0) : std::nullopt);
+          });
   const auto merged = pick({512}, {512, 1024}, {512, 1024, 2048, 4096});
-  add("bands", 2, [=] { return merging(machine, merged); });
-  add("densities", 2, [=] { return densities(machine, machine.quick ? 512 : 1024); });
+  add("bands", machine.quick ? 2 : 8, [=] { return merging(machine, merged); });
+  add("densities", machine.quick ? 3 : 8, [=] { return densities(machine, machine.quick ? 512 : 1024); });
+  const auto limited = pick({1024}, {}, {1024, 4096});
+  add("processors", machine.device ? 2 : 0.1, [=] { return processors(machine, limited); });
   const auto centred = pick({256, 512}, {256, 512, 1024}, {512, 1024, 2048, 4096});
   add("centroids", 2, [=] { return centroids(machine, centred); });
   add("skeleton", 1, [=] { return skeleton(machine, machine.quick ? 512 : 1024); });
-  add("closings", 4, [=] { return closing(machine, machine.quick ? 48 : machine.device ? 256 : 128); });
+  add("closings", machine.quick ? 2 : 10, [=] {
+    return closing(machine, machine.quick ? 48 : machine.device ? 256 : 128);
+  });
   return study;
 }
 

@@ -56,7 +56,9 @@ Published published_of(const Array& mask, const Exact& exact, const published::D
                        const std::string& name) {
   Array distances(DType::float32, mask.shape());
   Published found;
-  found.report = median_report([&] { return published::distance_transform(mask.view(), options, {distances.view(), {}}); });
+  found.report = median_report([&] {
+    return published::distance_transform(mask.view(), options, {distances.view(), {}});
+  });
   found.seconds = sum_of(found.report.phases);
   if (found.report.exact) {
     check_equal(distances.view(), exact.distances.view(), name);

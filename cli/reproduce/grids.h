@@ -23,9 +23,9 @@ Array uniform_mask(std::int64_t n);
 
 /// What Fathom makes of a mask, and how long it takes.
 struct Exact {
-  Array distances;      ///< float32
-  double seconds = 0;   ///< of an array of the device or the host to another
-  double copy = 0;      ///< seconds of copying the distances there
+  Array distances;     ///< float32
+  double seconds = 0;  ///< of an array of the device or the host to another
+  double copy = 0;     ///< seconds of copying the distances there
 };
 Exact exact_of(const Machine& machine, const Array& mask);
 

@@ -63,55 +63,77 @@ Steps steps_of(const Published& found) {
 /// Milliseconds of the mask's way to the device and of the distances' way back.
 double transfer_time(const Array& mask, const Exact& exact) {
   const DeviceArray distances(exact.distances.view());
-  return kMilli * median_seconds([&] {
-           const DeviceArray there(mask.view());
-           distances.to_host();
-         }, 3);
+  return kMilli * median_seconds(
+                      [&] {
+                        const DeviceArray there(mask.view());
+                        distances.to_host();
+                      },
+                      3);
+}
+
+/// What a device takes, and with the copies there and back.
+struct OnDevice {
+  Steps vh, vtv;
+  double fathom, copy, transfer;
+};
+
+OnDevice on_device(const Machine& machine, const Array& mask) {
+  const Exact exact = exact_of(machine, mask);
+  return {steps_of(published_of(mask, exact, proximate(machine, Access::vh_vh), "VH-VH")),
+          steps_of(published_of(mask, exact, proximate(machine, Access::vtv_vtv), "VTV-VTV")), kMilli * exact.seconds,
+          kMilli * exact.copy, transfer_time(mask, exact)};
+}
+
+/// One part of the table. @param cpu  milliseconds here @param here  nothing without a device
+void add_part(const PaperDevice& there, const std::string& size, const Steps& cpu, const std::optional<OnDevice>& here,
+              std::vector<Row>& rows) {
+  const auto given = [&](double value) { return here ? std::optional(value) : std::nullopt; };
+  const OnDevice ours = here.value_or(OnDevice{});
+  const std::string times = fmt::format("{}, times, {}", there.name, size),
+                    speedups = fmt::format("{}, speed-up over the CPU, {}", there.name, size);
+  struct Mode {
+    const char* name;
+    const Steps *paper, *paper_speedup, *here;
+  };
+  const Mode modes[] = {{"VH-VH", &there.vh, &there.vh_speedup, &ours.vh},
+                        {"VTV-VTV", &there.vtv, &there.vtv_speedup, &ours.vtv}};
+  for (std::size_t k = 0; k < 3; ++k)
+    for (const Mode& mode : modes)
+      rows.push_back({times, kSteps[k], mode.name, "ms", (*mode.paper)[k], given((*mode.here)[k]), {}, {}});
+  if (here) {
+    rows.back().fathom = ours.fathom;
+    rows.back().copy = ours.copy;
+  }
+  for (std::size_t k = 0; k < 3; ++k)
+    for (const Mode& mode : modes)
+      rows.push_back(
+          {speedups, kSteps[k], mode.name, "×", (*mode.paper_speedup)[k], given(cpu[k] / (*mode.here)[k]), {}, {}});
+  if (here) rows.back().fathom = cpu[2] / ours.fathom;
+  rows.push_back({speedups, "With transfers", "VTV-VTV", "×", there.with_transfer,
+                  given(cpu[2] / (ours.vtv[2] + ours.transfer)), given(cpu[2] / (ours.fathom + ours.transfer)), {},
+                  "“about”, in the text"});
 }
 
 Outcome table(const Machine& machine, std::int64_t n) {
   const Array mask = photo_mask(n);
   Machine host = machine;
   host.device = false;
-  const Exact on_host = exact_of(host, mask);
-  const Published one = published_of(mask, on_host, sequential(1), "the sequential algorithm");
-  const Steps cpu = steps_of(one);
-  Outcome outcome;
+  const Exact exact = exact_of(host, mask);
+  const Steps cpu = steps_of(published_of(mask, exact, sequential(1), "the sequential algorithm"));
   const std::string size = n == 9216 ? "9216²" : fmt::format("{}² (the paper: 9216²)", n);
+  Outcome outcome;
   for (std::size_t k = 0; k < 3; ++k)
-    outcome.rows.push_back({"Table 1, one thread of the CPU, HV-HV, " + size, kSteps[k], "", "ms", kPaperCpu[k], cpu[k], {}, {}});
-  outcome.rows.back().fathom = kMilli * on_host.seconds;
-  outcome.rows.back().copy = kMilli * on_host.copy;
+    outcome.rows.push_back(
+        {"Table 1, one thread of the CPU, HV-HV, " + size, kSteps[k], "", "ms", kPaperCpu[k], cpu[k], {}, {}});
+  outcome.rows.back().fathom = kMilli * exact.seconds;
+  outcome.rows.back().copy = kMilli * exact.copy;
   outcome.rows.back().note = fmt::format("Fathom and copying: {} threads", machine.threads);
-  if (!machine.device) {
+  std::optional<OnDevice> here;
+  if (machine.device) here = on_device(machine, mask);
+  else
     outcome.left_out.push_back(
         "Table 1 (a) to (c): VH-VH and VTV-VTV are ways of a device to its memory; they need a CUDA device.");
-    return outcome;
-  }
-  const Exact exact = exact_of(machine, mask);
-  const Published vh = published_of(mask, exact, proximate(machine, Access::vh_vh), "VH-VH"),
-                  vtv = published_of(mask, exact, proximate(machine, Access::vtv_vtv), "VTV-VTV");
-  const Steps vh_here = steps_of(vh), vtv_here = steps_of(vtv);
-  const double transfer = transfer_time(mask, exact);
-  for (const PaperDevice& there : kPaperDevices) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      const bool total = k == 2;
-      const auto ours = [&](double value) { return total ? std::optional(value) : std::nullopt; };
-      const double own = kMilli * exact.seconds;
-      const auto add = [&](const char* column, const char* unit, double paper, double here, double fathom, bool copy) {
-        outcome.rows.push_back({fmt::format("{}, {}, {}", there.name, copy ? "times" : "speed-up over the CPU", size), kSteps[k],
-                                column, unit, paper, here, ours(fathom),
-                                copy ? ours(kMilli * exact.copy) : std::nullopt});
-      };
-      add("VH-VH", "ms", there.vh[k], vh_here[k], own, true);
-      add("VTV-VTV", "ms", there.vtv[k], vtv_here[k], own, true);
-      add("VH-VH", "×", there.vh_speedup[k], cpu[k] / vh_here[k], cpu[2] / own, false);
-      add("VTV-VTV", "×", there.vtv_speedup[k], cpu[k] / vtv_here[k], cpu[2] / own, false);
-    }
-    outcome.rows.push_back({fmt::format("{}, speed-up over the CPU, {}", there.name, size), "With transfers", "VTV-VTV", "×",
-                            there.with_transfer, cpu[2] / (vtv_here[2] + transfer),
-                            cpu[2] / (kMilli * exact.seconds + transfer), {}, "“about”, in the text"});
-  }
+  for (const PaperDevice& there : kPaperDevices) add_part(there, size, cpu, here, outcome.rows);
   return outcome;
 }
 
@@ -122,15 +144,19 @@ Outcome access_modes(const Machine& machine, std::int64_t n) {
                                                                      {Access::hv_hv, "HV-HV"},
                                                                      {Access::vh_vh, "VH-VH"},
                                                                      {Access::vtv_vtv, "VTV-VTV"}}};
-  if (!machine.device)
-    return {{}, {}, {"The access modes beside one another (Figure 14): they need a CUDA device."}};
+  if (!machine.device) return {{}, {}, {"The access modes beside one another (Figure 14): they need a CUDA device."}};
   const Array mask = photo_mask(n);
   const Exact exact = exact_of(machine, mask);
   Outcome outcome;
   for (const auto& [access, name] : kModes)
-    outcome.rows.push_back({fmt::format("Access modes of Figure 14, {}²", n), name, "total", "ms", {},
+    outcome.rows.push_back({fmt::format("Access modes of Figure 14, {}²", n),
+                            name,
+                            "total",
+                            "ms",
+                            {},
                             kMilli * published_of(mask, exact, proximate(machine, access), name).seconds,
-                            kMilli * exact.seconds, kMilli * exact.copy});
+                            kMilli * exact.seconds,
+                            kMilli * exact.copy});
   return outcome;
 }
 
@@ -148,7 +174,9 @@ Outcome threads(const Machine& machine, std::int64_t n) {
     curve.points.emplace_back(k, one / seconds);
     if (k == machine.threads) break;
   }
-  return {{}, {{fmt::format("Corollary 3.2: k threads of the CPU, {}²", n), "threads", "times as fast as one", {curve}}}, {}};
+  return {{},
+          {{fmt::format("Corollary 3.2: k threads of the CPU, {}²", n), "threads", "times as fast as one", {curve}}},
+          {}};
 }
 
 /// Everything that depends on how many pixels are black.
@@ -174,15 +202,30 @@ Outcome densities(const Machine& machine, std::int64_t n) {
   Outcome outcome;
   const std::string size = fmt::format("{}²", n), density = "black pixels, %";
   if (machine.device) {
-    outcome.rows = {{"Section 7, random pixels, " + size, "Density of the worst time", "VTV-VTV", "%", 40, worst_density, {}, {},
+    outcome.rows = {{"Section 7, random pixels, " + size,
+                     "Density of the worst time",
+                     "VTV-VTV",
+                     "%",
+                     40,
+                     worst_density,
+                     {},
+                     {},
                      "“close to about 40 %”"},
-                    {"Section 7, random pixels, " + size, "Least speed-up over the CPU", "VTV-VTV", "×", 40, least_speedup,
-                     own_speedup, {}, "“at least 40 times”"}};
+                    {"Section 7, random pixels, " + size,
+                     "Least speed-up over the CPU",
+                     "VTV-VTV",
+                     "×",
+                     40,
+                     least_speedup,
+                     own_speedup,
+                     {},
+                     "“at least 40 times”"}};
     outcome.figures.push_back({"Figure 19: access modes, " + size, density, "ms", {vh, vtv, own}, false, true});
     outcome.figures.push_back({"Figure 21: speed-up over the CPU, " + size, density, "×", {speedup}});
     own.name = "Fathom, on the device";
   } else {
-    outcome.left_out.push_back("Figures 19 and 21, the density of the worst time and the least speed-up: they need a CUDA device.");
+    outcome.left_out.push_back(
+        "Figures 19 and 21, the density of the worst time and the least speed-up: they need a CUDA device.");
     own.name = fmt::format("Fathom, {} threads", machine.threads);
   }
   outcome.figures.push_back({"Figure 20: the CPU, " + size, density, "ms", {cpu, own}, false, true});
@@ -196,10 +239,15 @@ Outcome uniform(const Machine& machine, std::int64_t n) {
   for (const bool even : {false, true}) {
     const Array mask = even ? uniform_mask(n) : random_mask(square(n), 0.1);
     const Exact exact = exact_of(machine, mask);
-    outcome.rows.push_back({fmt::format("Figure 22: uniform pixels, {}, {}²", machine.device ? "VTV-VTV" : "HV-HV, one thread", n),
-                            even ? "10 % uniform" : "10 % at random", "", "ms", {},
-                            kMilli * published_of(mask, exact, options, "proximate points").seconds,
-                            kMilli * exact.seconds, kMilli * exact.copy});
+    outcome.rows.push_back(
+        {fmt::format("Figure 22: uniform pixels, {}, {}²", machine.device ? "VTV-VTV" : "HV-HV, one thread", n),
+         even ? "10 % uniform" : "10 % at random",
+         "",
+         "ms",
+         {},
+         kMilli * published_of(mask, exact, options, "proximate points").seconds,
+         kMilli * exact.seconds,
+         kMilli * exact.copy});
   }
   return outcome;
 }
@@ -207,17 +255,22 @@ Outcome uniform(const Machine& machine, std::int64_t n) {
 }  // namespace
 
 Study man_study(const Machine& machine) {
-  const std::int64_t whole = machine.quick ? 1152 : 9216,                              // the paper's
-                     part = machine.quick ? 576 : machine.device ? 4608 : 2304;  // where one thread takes many turns
+  const std::int64_t whole = machine.quick ? 1152 : 9216,  // the paper's
+      part = machine.quick    ? 576
+             : machine.device ? 4608
+                              : 2304;  // where one thread takes many turns
   Study study;
   study.paper = {"man", "Accelerating Computation of Euclidean Distance Map using the GPU with Efficient Memory Access",
                  "Duhu Man, Kenji Uda, Yasuaki Ito, Koji Nakano", "2011 (as printed; it appeared in 2012)",
                  "Tesla C1060, GTX 480, GTX 580; CPU: Intel Core i7"};
-  study.replaced = {"The binary image of Lenna (Figure 18): an image of shades and rings, half of it black, as random dots.",
-                    fmt::format("Random images of Figures 19 to 21: {0} × {0} in place of 9216 × 9216, since one thread of "
-                                "the CPU takes part in all of them.", part)};
+  study.replaced = {
+      "The binary image of Lenna (Figure 18): an image of shades and rings, half of it black, as random dots.",
+      fmt::format("Random images of Figures 19 to 21: {0} × {0} in place of 9216 × 9216, since one thread of "
+                  "the CPU takes part in all of them.",
+                  part)};
   study.corrected = {
-      "Section 4 names access by what neighbouring threads do together, section 5 by what each thread does: the vertical "
+      "Section 4 names access by what neighbouring threads do together, section 5 by what each thread does: the "
+      "vertical "
       "access of the modes is the horizontal, coalesced one of section 4. Names here are those of section 5.",
       "Step 1 in section 3 takes the least |k − i| of the black pixels b(k, j), which is along a row where pixels are "
       "(column, row), as the section has them; along the column it is |k − j| of b(i, k)."};

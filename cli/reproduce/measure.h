@@ -34,8 +34,8 @@ class DeviceArray {
   Shape shape_;
 };
 
-/// The median of what `seconds` measures, of at most `runs` after a first one that counts if it is the only one; none is
-/// begun once `patience` seconds have passed.
+/// The median of what `seconds` measures, of at most `runs` after a first one that counts if it is the only one; none
+/// is begun once `patience` seconds have passed.
 double median_of(const std::function<double()>& seconds, int runs, double patience);
 /// Seconds of one call.
 double median_seconds(const std::function<void()>& work, int runs = 7, double patience = 1);
@@ -43,6 +43,10 @@ double median_seconds(const std::function<void()>& work, int runs = 7, double pa
 double median_device_seconds(const std::function<void(Stream)>& work, int runs = 15, double patience = 1);
 /// As cudaMemcpyAsync().
 void copy_on_device(const AnyDeviceView& to, const AnyDeviceView& from, Stream stream);
+
+/// Calls work with a part of the device's multiprocessors to run in; it waits for what it puts into streams, which it
+/// makes itself. @returns how many it had, which the driver rounds up. @throws DeviceError the driver cannot divide them
+int on_multiprocessors(int most, const std::function<void()>& work);
 
 /// Seconds of copying so many bytes, read and written: on the device, or by all processors.
 double copy_seconds(const Machine& machine, std::size_t bytes);

@@ -40,15 +40,18 @@ tr:last-child > * { border-bottom: 0; }
 th:first-child { text-align: left; font-weight: 400; min-width: 8rem; }
 thead th, thead th:first-child { font-weight: 600; font-size: .85rem; vertical-align: bottom; }
 td.ours { background: var(--ours); font-weight: 600; }
+i { font-style: normal; }
 small { display: block; font-size: .82rem; line-height: 1.35; }
-.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 1rem; margin-top: 1rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 1rem;
+  margin-top: 1rem; }
 figure { margin: 0; padding: .9rem; background: var(--card); border: 1px solid var(--rule); border-radius: .6rem; }
-figcaption { font-weight: 600; margin-bottom: .5rem; } figcaption span { display: block; font-weight: 400; font-size: .85rem; }
+figcaption { font-weight: 600; margin-bottom: .5rem; }
+figcaption span { display: block; font-weight: 400; font-size: .85rem; }
 svg { width: 100%; height: auto; font: 12px system-ui, sans-serif; }
 polyline { fill: none; } svg text.text { fill: var(--text); } svg text.faint { fill: var(--faint); }
 .grid { stroke: var(--rule); }
-@media (max-width: 30rem) { table { font-size: .88rem; } th, td { padding: .35rem .4rem; } th:first-child { min-width: 6.5rem; }
-  dl { display: block; } dd { margin-bottom: .4rem; } }
+@media (max-width: 30rem) { th i { display: none; } table { font-size: .88rem; } th, td { padding: .35rem .4rem; }
+  th:first-child { min-width: 6.5rem; } dl { display: block; } dd { margin-bottom: .4rem; } }
 @media print { figure, tr { break-inside: avoid; } }
 )";
 
@@ -72,13 +75,13 @@ std::string html_page(const std::string& title, const std::string& body) {
 }
 
 struct Column {
-  const char *name, *css;
+  const char *head, *css;  ///< phones show what is not wide
   std::optional<double> Row::*value;
 };
-constexpr std::array<Column, 4> kColumns = {{{"in the paper", "paper", &Row::paper},
-                                             {"published algorithm here", "published", &Row::published},
-                                             {"Fathom here", "ours", &Row::fathom},
-                                             {"copying the output here", "copy", &Row::copy}}};
+constexpr std::array<Column, 4> kColumns = {{{"<i>in the </i>paper", "paper", &Row::paper},
+                                             {"published<i> algorithm here</i>", "published", &Row::published},
+                                             {"Fathom<i> here</i>", "ours", &Row::fathom},
+                                             {"copy<i>ing the output here</i>", "copy", &Row::copy}}};
 
 struct Table {
   std::string name;
@@ -104,19 +107,25 @@ std::string number_text(const Column& column, const Row& row) {
 
 std::string html_table(const Table& table) {
   const std::string& unit = table.rows.front()->unit;
-  const bool one_unit = std::all_of(table.rows.begin(), table.rows.end(), [&](const Row* r) { return r->unit == unit; });
+  const std::string& note = table.rows.front()->note;
+  const auto all = [&](const auto& is) { return std::all_of(table.rows.begin(), table.rows.end(), is); };
+  const bool one_unit = all([&](const Row*row) { return row->unit == unit; }),
+             one_note = table.rows.size() > 1 && all([&](const Row*row) { return row->note == note; });
   std::vector<Column> columns;
   std::copy_if(kColumns.begin(), kColumns.end(), std::back_inserter(columns), [&](const Column& column) {
-    return std::any_of(table.rows.begin(), table.rows.end(), [&](const Row* row) { return (row->*column.value).has_value(); });
+    return std::any_of(table.rows.begin(), table.rows.end(),
+                       [&](const Row* row) { return (row->*column.value).has_value(); });
   });
-  std::string html = fmt::format("<h2>{}</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">{}</th>",
-                                 escaped(table.name), one_unit ? escaped(unit) : "");
-  for (const Column& column : columns) html += fmt::format("<th scope=\"col\">{}</th>", column.name);
+  std::string html = fmt::format(
+      "<h2>{}</h2>\n{}<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">{}</th>", escaped(table.name),
+      one_note && !note.empty() ? fmt::format("<p class=\"faint\">{}</p>\n", escaped(note)) : "",
+      one_unit ? escaped(unit) : "");
+  for (const Column& column : columns) html += fmt::format("<th scope=\"col\">{}</th>", column.head);
   html += "</tr></thead>\n<tbody>\n";
   for (const Row* row : table.rows) {
     html += fmt::format("<tr><th scope=\"row\">{}{}{}</th>", escaped(label_of(*row)),
                         one_unit || row->unit.empty() ? "" : " <span class=\"faint\">" + escaped(row->unit) + "</span>",
-                        row->note.empty() ? "" : fmt::format("<small>{}</small>", escaped(row->note)));
+                        one_note || row->note.empty() ? "" : fmt::format("<small>{}</small>", escaped(row->note)));
     for (const Column& column : columns)
       html += fmt::format("<td class=\"{}\">{}</td>", column.css, number_text(column, *row));
     html += "</tr>\n";
@@ -124,7 +133,8 @@ std::string html_table(const Table& table) {
   html += "</tbody></table></div>\n";
   const Plot plot = plot_of(table.rows);
   if (!plot.marks.empty())
-    html += "<div class=\"plots\"><figure>" + to_svg(plot, table.name + ", the numbers above as dots") + "</figure></div>\n";
+    html += "<div class=\"plots\"><figure>" + to_svg(plot, table.name + ", the numbers above as dots") +
+            "</figure></div>\n";
   return html;
 }
 
@@ -149,27 +159,32 @@ std::string html_of(const Findings& findings) {
   const auto& [study, outcome, machine, date, command] = findings;
   const Paper& paper = study.paper;
   std::string body = fmt::format(
-      "<p><a href=\"index.html\">All papers</a></p>\n<h1>{}</h1>\n<p>{}, {}</p>\n<dl>\n<dt>Measured on</dt><dd>{}</dd>\n"
-      "<dt>by</dt><dd>Fathom {}, {}</dd>\n<dt>on</dt><dd>{}</dd>\n<dt>The paper’s machine</dt><dd>{}</dd>\n</dl>\n",
-      escaped(paper.title), escaped(paper.authors), paper.year, escaped(machine_text(machine)), FATHOM_VERSION,
-      "<code>" + escaped(command) + "</code>", date, escaped(paper.hardware));
-  if (!machine.device)
-    body += "<p>The algorithms’ versions for the CPU were measured, not those for a device.</p>\n";
+      "<p><a href=\"index.html\">All papers</a></p>\n<h1>{}</h1>\n<p>{}, {}</p>\n<dl>\n<dt>Machine</dt><dd>{}</dd>\n"
+      "<dt>Command</dt><dd>{}, of Fathom {}</dd>\n<dt>Date</dt><dd>{}</dd>\n<dt>The paper’s "
+      "machine</dt><dd>{}</dd>\n</dl>\n",
+      escaped(paper.title), escaped(paper.authors), paper.year, escaped(machine_text(machine)),
+      "<code>" + escaped(command) + "</code>", FATHOM_VERSION, date, escaped(paper.hardware));
+  if (!machine.device) body += "<p>The algorithms’ versions for the CPU were measured, not those for a device.</p>\n";
   if (machine.quick)
-    body += "<p>Measured with <code>--quick</code>: inputs are smaller than the paper’s, and times are of few runs.</p>\n";
+    body +=
+        "<p>Measured with <code>--quick</code>: inputs are smaller than the paper’s, and times are of few runs.</p>\n";
   for (const Table& table : tables_of(outcome)) body += html_table(table);
   if (!outcome.figures.empty()) {
-    body += "<h2>Figures</h2>\n<p class=\"faint\">Of these figures the paper’s text has no numbers. The curves are "
-            "this machine’s; nothing was read off the paper’s.</p>\n<div class=\"plots\">\n";
+    body +=
+        "<h2>Figures</h2>\n<p class=\"faint\">Of these figures the paper’s text has no numbers. The curves are "
+        "this machine’s; nothing was read off the paper’s.</p>\n<div class=\"plots\">\n";
     for (const Figure& figure : outcome.figures) body += html_figure(figure);
     body += "</div>\n";
   }
   body += html_list("Left out", outcome.left_out) + html_list("Inputs that were made", study.replaced) +
           html_list("Slips of the paper, corrected", study.corrected);
   body += fmt::format(
-      "<h2>How to read this</h2>\n<p>A number stands under “in the paper” only if the paper’s text prints it. Exact results "
-      "were compared with Fathom’s, byte by byte, before they were timed; of approximate ones the error is a row. Times "
-      "on a device are without the copies there and back unless the row says so; copying is what reading and writing as "
+      "<h2>How to read this</h2>\n<p>A number stands under “in the paper” only if the paper’s text prints it. Exact "
+      "results "
+      "were compared with Fathom’s, byte by byte, before they were timed; of approximate ones the error is a row. "
+      "Times "
+      "on a device are without the copies there and back unless the row says so; copying is what reading and writing "
+      "as "
       "many bytes as the result has takes.</p>\n<p>The same numbers: <a href=\"{0}.csv\">{0}.csv</a>, <a "
       "href=\"{0}.png\">{0}.png</a></p>\n",
       paper.key);
@@ -273,15 +288,15 @@ void write_study(const Findings& findings, const std::filesystem::path& director
 
 void write_index(const std::filesystem::path& directory, const Record& record, const Machine& machine) {
   std::string body = fmt::format(
-      "<h1>The papers that Fathom stands on, measured again</h1>\n<p>Each algorithm as it was published, beside Fathom, on "
-      "one machine.</p>\n<dl>\n<dt>Measured on</dt><dd>{}</dd>\n<dt>by</dt><dd>Fathom {}{}</dd>\n</dl>\n",
+      "<h1>The papers that Fathom stands on, measured again</h1>\n<p>Each algorithm as it was published, beside "
+      "Fathom, on "
+      "one machine.</p>\n<dl>\n<dt>Machine</dt><dd>{}</dd>\n<dt>Version</dt><dd>Fathom {}{}</dd>\n</dl>\n",
       escaped(machine_text(machine)), FATHOM_VERSION, machine.quick ? ", with <code>--quick</code>" : "");
   for (const StudyRow& row : studies()) {
     const Study study = row.make(machine);
     const Paper& paper = study.paper;
-    const bool done = std::all_of(study.steps.begin(), study.steps.end(), [&](const Step& step) {
-      return record.find(paper.key, step.name).has_value();
-    });
+    const bool done = std::all_of(study.steps.begin(), study.steps.end(),
+                                  [&](const Step& step) { return record.find(paper.key, step.name).has_value(); });
     const std::string about = fmt::format("<p class=\"faint\">{}, {}</p>\n", escaped(paper.authors), paper.year);
     body += done ? fmt::format("<h2><a href=\"{}.html\">{}</a></h2>\n{}", paper.key, escaped(paper.title), about)
                  : fmt::format("<h2>{}</h2>\n{}<p>Not measured yet: <code>fathom reproduce {}</code></p>\n",

@@ -163,10 +163,11 @@ Plot plot_of(const Figure& figure) {
   double free = 0;  // labels would overlap before it
   for (const double tick : x_axis.ticks()) {
     const std::string label = short_number(tick);
+    const double half = width_of(label) / 2, middle = std::min(x_axis.at(tick), kWidth - half);
     add_rule(plot, x_axis.at(tick), bottom, x_axis.at(tick), bottom + 4);
-    if (x_axis.at(tick) - width_of(label) / 2 < free) continue;
-    add_text(plot, x_axis.at(tick), bottom + 17, label, 0.5);
-    free = x_axis.at(tick) + width_of(label) / 2 + 4;
+    if (middle - half < free) continue;
+    add_text(plot, middle, bottom + 17, label, 0.5);
+    free = middle + half + 4;
   }
   add_text(plot, kWidth - 6, bottom + 35, figure.x, 1);
   for (std::size_t k = 0; k < figure.curves.size(); ++k) {

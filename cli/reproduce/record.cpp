@@ -58,8 +58,8 @@ Outcome outcome_of(const Json& json) {
   for (const Json& figure : json.at("figures")) {
     std::vector<Curve> curves;
     for (const Json& curve : figure.at("curves")) curves.push_back({curve.at("name"), curve.at("points")});
-    outcome.figures.push_back({figure.at("name"), figure.at("x"), figure.at("y"), std::move(curves),
-                               figure.at("log_x"), figure.at("log_y"), figure.at("note")});
+    outcome.figures.push_back({figure.at("name"), figure.at("x"), figure.at("y"), std::move(curves), figure.at("log_x"),
+                               figure.at("log_y"), figure.at("note")});
   }
   outcome.left_out = json.at("left_out");
   return outcome;
@@ -73,7 +73,8 @@ std::string difference(const Json& there, const Json& here) {
   const auto shown = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
   for (const auto& [key, value] : here.items())
     if (there.value(key, Json()) != value)
-      text += fmt::format("{}{} {}, not {}", text.empty() ? "" : "; ", key, shown(there.value(key, Json())), shown(value));
+      text +=
+          fmt::format("{}{} {}, not {}", text.empty() ? "" : "; ", key, shown(there.value(key, Json())), shown(value));
   return text;
 }
 
@@ -86,10 +87,10 @@ void put_in_place(PendingFiles& files) {
   release_signals();
 }
 
-Record::Record(std::string path, Json about, bool anew) : path_(std::move(path)) {
+Record::Record(std::string path, Json about) : path_(std::move(path)) {
   const Json empty = {{"about", about}, {"studies", Json::object()}};
   std::ifstream file(path_);
-  json_ = anew || !file ? empty : Json::parse(file, nullptr, false);
+  json_ = !file ? empty : Json::parse(file, nullptr, false);
   if (!json_.is_object() || !json_.contains("about") || !json_.contains("studies"))
     throw IoError(fmt::format("{} holds no measurements; remove it, or give another directory by -o", path_));
   const std::string other = difference(json_["about"], about);
@@ -105,7 +106,7 @@ std::optional<Outcome> Record::find(const std::string& study, const std::string&
   try {
     return outcome_of(*at);
   } catch (const Json::exception&) {
-    throw IoError(fmt::format("{} is broken at {}, {}; remove it, or measure with --anew", path_, study, step));
+    throw IoError(fmt::format("{} is broken at {}, {}; measure with --anew", path_, study, step));
   }
 }
 

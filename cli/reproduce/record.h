@@ -17,12 +17,13 @@ class Record {
  public:
   /// Reads the file, or begins one where there is none. What was measured otherwise is left out, with a warning.
   /// @param about  flat: version, machine, backend … what numbers of one record have in common
-  /// @param anew   leave out all that there is
   /// @throws IoError the file is no record
-  Record(std::string path, Json about, bool anew);
+  Record(std::string path, Json about);
 
   /// The outcome of a step, if it is done.
   std::optional<Outcome> find(const std::string& study, const std::string& step) const;
+  /// What was measured of a study is to be measured again.
+  void forget(const std::string& study) { json_["studies"].erase(study); }
   /// Adds a step to the file. @throws IoError it cannot be written
   void add(const std::string& study, const std::string& step, const Outcome& outcome);
   /// The day on which the last of a study's steps was done.

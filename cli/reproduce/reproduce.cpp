@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "clock.h"
@@ -67,7 +68,8 @@ std::string processor_name() {
 Machine machine_of(const ReproduceArguments& a) {
   const Backend backend = parse_backend(a.backend);
   if (backend == Backend::cuda && device_count() == 0)
-    throw DeviceError("--backend cuda: there is no CUDA device here; --backend cpu measures the algorithms' CPU versions");
+    throw DeviceError(
+        "--backend cuda: there is no CUDA device here; --backend cpu measures the algorithms' CPU versions");
   Machine machine;
   machine.device = backend != Backend::cpu && device_count() > 0;
   machine.quick = a.quick;
@@ -104,8 +106,9 @@ class Schedule {
   void begin(const Study& study, const Step& step) {
     const double share = done_ / (done_ + left_);
     progress_.begin(fmt::format("{}: {}{}", study.paper.key, step.name,
-                                done_ == 0 ? std::string(",")
-                                           : fmt::format(", {} left,", duration_text(seconds_since(start_) * left_ / done_))));
+                                done_ == 0
+                                    ? std::string(",")
+                                    : fmt::format(", {} left,", duration_text(seconds_since(start_) * left_ / done_))));
     progress_.advance(share);
   }
   void end(const Step& step) {
@@ -120,6 +123,16 @@ class Schedule {
   Progress progress_;
 };
 
+/// @throws IoError there is not enough memory
+Outcome run(const Study& study, const Step& step) {
+  try {
+    return step.run();
+  } catch (const std::bad_alloc&) {
+    throw IoError(
+        fmt::format("not enough memory for {}, {}; --quick takes smaller inputs", study.paper.key, step.name));
+  }
+}
+
 /// What all steps of a study found, those that are done already from the record.
 Outcome outcome_of(const Study& study, Record& record, Schedule& schedule) {
   Outcome all;
@@ -127,7 +140,7 @@ Outcome outcome_of(const Study& study, Record& record, Schedule& schedule) {
     std::optional<Outcome> found = record.find(study.paper.key, step.name);
     if (!found) {
       schedule.begin(study, step);
-      found = step.run();
+      found = run(study, step);
       schedule.end(step);
       record.add(study.paper.key, step.name, *found);
     }
@@ -160,7 +173,9 @@ int run_reproduce(const ReproduceArguments& a) {
   std::filesystem::create_directories(a.output, error);
   if (error) throw IoError(fmt::format("cannot make the directory {}: {}", a.output, error.message()));
   const std::filesystem::path directory = a.output;
-  Record record((directory / "reproduce.json").string(), about(machine), a.anew);
+  Record record((directory / "reproduce.json").string(), about(machine));
+  if (a.anew)
+    for (const Study& study : studies) record.forget(study.paper.key);
   Schedule schedule(studies, record);
   std::vector<std::string> written;
   Json json = {{"verb", "reproduce"}, {"output", a.output}, {"machine", about(machine)}, {"papers", Json::array()}};

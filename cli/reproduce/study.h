@@ -27,15 +27,15 @@ struct Machine {
 };
 
 struct Paper {
-  std::string key;  ///< what it is called on the command line, and its files
+  std::string key;                             ///< what it is called on the command line, and its files
   std::string title, authors, year, hardware;  ///< as it says itself
 };
 
 /// One number of a table, or several of the same thing.
 struct Row {
-  std::string table;              ///< "Table 1 (c), GTX 580": rows of one table follow one another
-  std::string row, column, unit;  ///< "Step 1", "VTV-VTV", "ms"
-  std::optional<double> paper;    ///< only where its text prints it
+  std::string table;                              ///< "Table 1 (c), GTX 580": rows of one table follow one another
+  std::string row, column, unit;                  ///< "Step 1", "VTV-VTV", "ms"
+  std::optional<double> paper;                    ///< only where its text prints it
   std::optional<double> published, fathom, copy;  ///< its algorithm here, Fathom here, copying the output here
   std::string note = {};
 };

@@ -72,6 +72,12 @@ def test_table(made, paper):
     assert PRINTED.get(paper, set()) <= {float(row["paper"]) for row in rows if row["paper"]}
 
 
+def test_what_a_paper_prints_of_devices_stands_without_one(made):
+    rows = [row for row in made.rows("man") if row["name"].startswith("Table 1 (")]
+    assert {float(row["paper"]) for row in rows} >= {768, 547, 20.4, 46, 54.1, 10, 30, 34}
+    assert not any(row["published"] or row["fathom"] for row in rows)
+
+
 class Page(HTMLParser):
     """Tags that stand open, what they link, and their text."""
 
@@ -166,6 +172,9 @@ def test_interrupted(fathom):
     fathom.ok(*command)
     steps = json.loads(record.read_text())["studies"]["man"]["steps"]
     assert len(steps) > len(kept) and {name: steps[name] for name in kept} == kept
+
+    fathom.ok(*command, "--anew")
+    assert json.loads(record.read_text())["studies"]["man"]["steps"] != steps
 
     # Numbers of another version are not mixed with ours.
     text = record.read_text()
