@@ -329,7 +329,7 @@ Study khan_study(const Machine& machine) {
       {"perforation", machine.quick ? 3.0 : 30.0, [=] { return measure_perforation(machine, part); }});
   study.steps.push_back(
       {"rays", machine.quick ? 3.0 : 20.0, [=] {  // each step of theirs copies all sites to the device
-         return measure_rays(machine, on_device ? part / 2 : part, machine.quick ? 32 : on_device ? 128 : 64);
+         return measure_rays(machine, on_device ? part / 2 : part, on_device ? 128 : 32);
        }});
   for (std::int64_t sites = 1 << 12; sites <= (machine.device  ? 1 << 22
                                                : machine.quick ? 1 << 16
