@@ -41,7 +41,7 @@ struct Scratch {
   int* reach;                        ///< [segments], bound at the row last finished
   int* block_reach;                  ///< [segments], the same for any row of the block at hand
   int* span;                         ///< [segments], that in columns
-  std::uint32_t* most;               ///< [segments], largest squared distance of the block's first row
+  std::uint32_t* most;               ///< [segments], told of the largest distance of the block's first row
   bool* tiny_fits;                   ///< [segments], tiny values are expected to hold all distances, and to pay
   std::int64_t pitch;
 };
@@ -62,7 +62,7 @@ Scratch<Form> carve(Arena& arena, const Frame& frame) {
   s.search_narrow.carve(arena, frame.box.fast);
   if (!Form::kReal) s.search_wide.carve(arena, frame.box.fast);
   if (!Form::kReal) s.walk.carve(arena, frame.box.fast);
-  if (Form::kKeys || Form::kReal) s.wide_walk.carve(arena, frame.box.fast);
+  if (!Form::kSquares) s.wide_walk.carve(arena, frame.box.fast);
   s.reach = arena.take<int>(segment_count(frame));
   s.block_reach = arena.take<int>(segment_count(frame));
   s.span = arena.take<int>(segment_count(frame));
@@ -92,12 +92,13 @@ class Solver {
         narrow_(first_pass(frame, frame.narrow, frame.narrow.reach)),
         wide_(first_pass(frame, frame.wide, kAnyReach)),
         tiny_span_(Form::kReal ? frame.ranks->span : frame.tiny.reach / frame.fast_multiple),
+        tiny_told_(Form::kReal ? frame.ranks->reach : std::int64_t{frame.tiny.reach} * frame.tiny.reach),
         segments_(segment_count(frame)),
         columns_(round_up(frame.box.fast, kLanes16)) {
     s_.search_narrow.share(frame_, shared.fast, writer_);
     if (!Form::kReal) s_.search_wide.share(frame_, shared.fast, writer_);
     if (!Form::kReal) s_.walk.share(frame_, shared.fast, writer_);
-    if (Form::kKeys || Form::kReal) s_.wide_walk.share(frame_, shared.fast, writer_);
+    if (!Form::kSquares) s_.wide_walk.share(frame_, shared.fast, writer_);
     std::fill_n(s_.narrow, s_.values_length, kNone<Narrow>);
     std::fill_n(s_.tiny, s_.values_length, Form::kReal ? Tiny{Ranks::kRows - 1} : kNone<Tiny>);
     std::fill_n(s_.tiny_fits, segments_, false);
@@ -158,13 +159,7 @@ class Solver {
       sweep_up(bits_.words + block * bits_.pitch, r, tiny, near);
       if (near && r >= first && r < end) solve_near(top + r - frame_.slow.begin, r == first);
     }
-    if (!walk_far(top, first, end)) {
-      solve_far(
-          s_.search_narrow, narrow_, [&](int s) { return is_narrow(s) && !is_near(s); }, top, first, end);
-      if constexpr (!Form::kReal)
-        solve_far(
-            s_.search_wide, wide_, [&](int s) { return !is_narrow(s); }, top, first, end);
-    }
+    solve_rest(top, first, end);
     for (int s = 0; s < segments_; ++s) s_.reach[s] = std::min(s_.block_reach[s], reach_from(frame_, s_.most[s]));
   }
 
@@ -195,8 +190,8 @@ class Solver {
     if constexpr (Form::kReal) tiny_least_ = std::min<int>(nearest, Ranks::kRows - 1);
     else tiny_least_ = tiny_.value(nearest);
     narrow_least_ = narrow_.value(nearest);
-    narrow_row_ = Form::kKeys || Form::kReal ? nullptr : row;
-    if ((Form::kKeys || Form::kReal) && near && !tiny) fill_narrow(row);
+    narrow_row_ = Form::kSquares ? row : nullptr;
+    if (near && !tiny) fill_narrow(row);
   }
 
   /// Finds a row's narrow values, unless they are there.
@@ -227,19 +222,19 @@ class Solver {
       s_.tiny_fits[s] = s_.tiny_fits[s] && solve_group<kGroup>(s_.tiny, out, x, tiny_span_, most);
       if (s_.tiny_fits[s]) continue;
       fill_narrow(s_.rows + (slow + frame_.slow.begin) % kBlock * s_.pitch);
-      constexpr int kStep = Form::kReal ? kLanes16 : kGroup * kLanes16;
-      for (std::int64_t i = x; i < std::min(end, x + kGroup * kLanes16); i += kStep)
-        solve_columns(out, i, end - i, s_.span[s], most);
+      solve_columns(out, x, end - x, s_.span[s], most);
     }
-    const std::int64_t reach = frame_.tiny.reach;
-    if (bounding) s_.tiny_fits[s] = *most > kTinyPays<Form> && *most <= (Form::kReal ? frame_.ranks->reach : reach * reach);
+    if (bounding) s_.tiny_fits[s] = *most > kTinyPays<Form> && *most <= tiny_told_;
   }
 
-  /// With no more vectors than the columns that are left fill: images may be narrow.
+  /// With no more vectors than the columns that are left fill: images may be narrow. Vectors of doubles are many.
   HWY_INLINE void solve_columns(const typename Output::Row& out, std::int64_t x, std::int64_t left, int span,
                                 std::uint32_t* most) {
-    if (Form::kReal || left <= kLanes16) solve_group<1>(s_.narrow, out, x, span, most);
-    else if (left <= 2 * kLanes16 && !Form::kReal) solve_group<2>(s_.narrow, out, x, span, most);
+    if constexpr (Form::kReal)
+      for (int i = 0; i < kGroup && i * kLanes16 < left; ++i)
+        solve_group<1>(s_.narrow, out, x + i * kLanes16, span, most);
+    else if (left <= kLanes16) solve_group<1>(s_.narrow, out, x, span, most);
+    else if (left <= 2 * kLanes16) solve_group<2>(s_.narrow, out, x, span, most);
     else solve_group<kGroup>(s_.narrow, out, x, span, most);
   }
 
@@ -287,25 +282,35 @@ class Solver {
   bool is_narrow(int s) const { return s_.block_reach[s] <= frame_.narrow.reach; }
   bool is_near(int s) const { return s_.span[s] <= kReach && is_narrow(s); }
 
-  /// Rows [first, end) of the block where sites may be far, unless some row is not convex.
-  bool walk_far(std::int64_t top, int first, int end) {
-    bool near = true, narrow = true;
-    for (int s = 0; s < segments_; ++s) near &= is_near(s), narrow &= is_narrow(s);
-    if (near) return true;
-    if constexpr (Form::kReal) return walk_far(s_.wide_walk, wide_, top, first, end);
-    else if constexpr (!Form::kKeys) return walk_far(s_.walk, wide_, top, first, end);
-    else if (narrow) return walk_far(s_.walk, narrow_, top, first, end);
-    else return walk_far(s_.wide_walk, wide_, top, first, end);
+  /// Rows [first, end) of the block where sites may be far: by a walk where they are convex. Keys are walked in as few
+  /// bits as their segments allow.
+  void solve_rest(std::int64_t top, int first, int end) {
+    const auto far = [&](int s) { return !is_near(s); }, wide = [&](int s) { return !is_narrow(s); };
+    const auto narrow = [&](int s) { return is_narrow(s) && !is_near(s); };
+    if constexpr (Form::kReal) {
+      if (!walk_far(s_.wide_walk, narrow_, far, top, first, end))
+        solve_far(s_.search_narrow, narrow_, far, top, first, end);
+    } else if constexpr (Form::kKeys) {
+      if (!walk_far(s_.walk, narrow_, narrow, top, first, end))
+        solve_far(s_.search_narrow, narrow_, narrow, top, first, end);
+      if (!walk_far(s_.wide_walk, wide_, wide, top, first, end))
+        solve_far(s_.search_wide, wide_, wide, top, first, end);
+    } else if (!walk_far(s_.walk, wide_, far, top, first, end)) {
+      solve_far(s_.search_narrow, narrow_, narrow, top, first, end);
+      solve_far(s_.search_wide, wide_, wide, top, first, end);
+    }
   }
-  template <class D>
-  bool walk_far(const RowWalk<Form, D>& walk, const FirstPass<Form>& pass, std::int64_t top, int first, int end) {
+
+  /// False if some row is not convex.
+  template <class D, class Belongs>
+  bool walk_far(const RowWalk<Form, D>& walk, const FirstPass<Form>& pass, const Belongs& belongs, std::int64_t top,
+                int first, int end) {
+    if (next_run(bounds(), 0, belongs).begin == segments_) return true;
     constexpr int kRows = kLanes<D16Block>;
     for (int r = first; r < end; r += kRows) {
       const int count = std::min(kRows, end - r);
       const auto tile = output_tile(top + r, count, r == first);
-      if (!walk.solve(
-              rows_from<D16Block>(pass, r, count), tile, bounds(), [&](int s) { return !is_near(s); }, s_.most))
-        return false;
+      if (!walk.solve(rows_from<D16Block>(pass, r, count), tile, bounds(), belongs, s_.most)) return false;
     }
     return true;
   }
@@ -344,9 +349,11 @@ class Solver {
   const Output writer_;
   typename Output::Seams seams_;  ///< of near results
   const FirstPass<Form> tiny_, narrow_, wide_;
-  std::conditional_t<Form::kReal, double, std::int64_t> tiny_least_ = 0, narrow_least_ = 0;  ///< no value of the row at hand is smaller
+  using Least = std::conditional_t<Form::kReal, double, std::int64_t>;
+  Least tiny_least_ = 0, narrow_least_ = 0;         ///< no value of the row at hand is smaller
   const std::uint16_t* narrow_row_ = nullptr;       ///< the row whose narrow values are there
   const int tiny_span_;                             ///< columns within the reach of tiny values
+  const std::int64_t tiny_told_;                    ///< what is told of the largest distance that these hold
   const int segments_;
   const std::int64_t columns_;
 };
@@ -370,7 +377,8 @@ std::size_t worker_bytes_2d(const Frame& frame) {
 
 void solve_2d(const Frame& frame, const Shared& shared, const Job& job, std::int64_t index, std::byte* scratch,
               Monitor& monitor) {
-  (frame.keys ? solve<OfSites> : frame.real ? solve<OfReals> : solve<OfDistances>)(frame, shared, job, index, scratch, monitor);
+  const auto solve_form = frame.keys ? solve<OfSites> : frame.real ? solve<OfReals> : solve<OfDistances>;
+  solve_form(frame, shared, job, index, scratch, monitor);
 }
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE

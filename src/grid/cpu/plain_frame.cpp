@@ -141,6 +141,27 @@ void set_layouts(const Problem& problem, Frame& frame) {
   frame.wide.reach = frame.reach;
 }
 
+/// Above any squared distance that a problem may have, or a search ask for, in the caller's units.
+double squared_bound(const Problem& problem) {
+  double bound = 0;
+  for (int k = 0; k < problem.rank; ++k)
+    bound += std::pow(static_cast<double>(problem.extent(k) + kStepsSlack) * problem.spacing[static_cast<std::size_t>(k)],
+                      2);
+  return bound;
+}
+
+/// Axes of real values.
+void set_axes(const Problem& problem, Frame& frame) {
+  frame.real = !problem.integral;
+  if (!frame.real) return;
+  frame.unit = problem.spacing[1] / kRealSteps;
+  const double tolerance = squared_bound(problem) * 0x1p-50;  // 4 units in the last place and more
+  const auto axis = [&](double spacing) { return RealAxis{spacing * spacing, frame.unit, tolerance}; };
+  frame.slow_axis = axis(problem.spacing[0]);
+  frame.fast_axis = axis(problem.spacing[1]);
+  frame.narrow.reach = INT32_MAX;
+}
+
 /// Whether the processor gains by stores past the caches.
 bool gains_by_streaming() {
 #if defined(__x86_64__)
@@ -184,30 +205,10 @@ double squared_diagonal(const Problem& problem) {
   return diagonal;
 }
 
-/// Above any squared distance that a problem may have, or a search ask for, in the caller's units.
-double squared_bound(const Problem& problem) {
-  double bound = 0;
-  for (int k = 0; k < problem.rank; ++k)
-    bound += std::pow(static_cast<double>(problem.extent(k) + kStepsSlack) * problem.spacing[static_cast<std::size_t>(k)], 2);
-  return bound;
-}
-
 bool reals_fit(const Problem& problem) {
   const double fast = problem.spacing[static_cast<std::size_t>(problem.rank - 1)], ratio = spacing_ratio(problem, 0);
   return problem.rank == 2 && fast > 0x1p-400 && ratio > 0x1p-8 && ratio < 0x1p8 &&
          squared_bound(problem) < kNone<double> / 4;
-}
-
-/// Axes of real values.
-void set_axes(const Problem& problem, Frame& frame) {
-  frame.real = !problem.integral;
-  if (!frame.real) return;
-  frame.unit = problem.spacing[1] / kRealSteps;
-  const double tolerance = squared_bound(problem) * 0x1p-50;  // 4 units in the last place and more
-  const auto axis = [&](double spacing) { return RealAxis{spacing * spacing, frame.unit, tolerance}; };
-  frame.slow_axis = axis(problem.spacing[0]);
-  frame.fast_axis = axis(problem.spacing[1]);
-  frame.narrow.reach = INT32_MAX;
 }
 
 bool keys_fit(const Problem& problem) {

@@ -1,5 +1,6 @@
 #include "grid/cpu/plain_ranks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -11,18 +12,18 @@ void fill(const RealAxis& slow, const RealAxis& fast, Ranks& ranks) {
   const auto squared = [&](double rows, double columns) {
     return fast.weight * (columns * columns) + slow.weight * (rows * rows);
   };
-  // Sites so many rows away, each row's in rising order, are merged.
+  // Sites so many rows away, each row's in rising order, are merged, until one has no place in the table.
   constexpr int kLast = Ranks::kRows - 1;
-  int next[kLast] = {}, rank = -1;
-  double before = -1;
+  const double none = squared(kLast, 0);
+  int column[kLast] = {}, rank = -1;
+  double next[kLast], before = -1;
+  for (int row = 0; row < kLast; ++row) next[row] = squared(row, 0);
   for (;;) {
-    int row = 0;
-    for (int r = 1; r < kLast; ++r)
-      if (squared(r, next[r]) < squared(row, next[row])) row = r;
-    const double least = squared(row, next[row]);
-    const bool ends = next[row] == Ranks::kColumns || least >= squared(kLast, 0);
-    if (ends || (least > before && rank + 1 == Ranks::kUnranked)) {
-      ranks.reach = static_cast<int>(std::sqrt(std::fmin(least, squared(kLast, 0))) / (fast.unit * kRoundedUp));
+    const int row = static_cast<int>(std::min_element(next, next + kLast) - next);
+    const double least = std::min(next[row], none);
+    const bool fits = least == before || rank + 1 < Ranks::kUnranked;
+    if (least == none || column[row] == Ranks::kColumns || !fits) {
+      ranks.reach = static_cast<int>(std::sqrt(least) / (fast.unit * kRoundedUp));
       return;
     }
     if (least > before) {
@@ -30,8 +31,9 @@ void fill(const RealAxis& slow, const RealAxis& fast, Ranks& ranks) {
       ranks.distance[++rank] = static_cast<float>(std::sqrt(least));
       ranks.told[rank] = Steps<double>::real_told(least, fast.unit);
     }
-    if (next[row] > ranks.span) ranks.span = next[row];
-    ranks.at[next[row]++][row] = static_cast<std::uint8_t>(rank);
+    ranks.span = std::max(ranks.span, column[row]);
+    ranks.at[column[row]++][row] = static_cast<std::uint8_t>(rank);
+    next[row] = squared(row, column[row]);
   }
 }
 

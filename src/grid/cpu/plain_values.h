@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 namespace fathom::grid::cpu::plain {
 
@@ -36,19 +37,19 @@ struct OfDistances {
   using Tiny = std::uint8_t;
   using Narrow = std::uint16_t;
   using Wide = std::uint32_t;
-  static constexpr bool kKeys = false, kReal = false;
+  static constexpr bool kSquares = true, kKeys = false, kReal = false;
 };
 struct OfSites {
   using Tiny = std::uint16_t;
   using Narrow = std::uint32_t;
   using Wide = double;
-  static constexpr bool kKeys = true, kReal = false;
+  static constexpr bool kSquares = false, kKeys = true, kReal = false;
 };
 struct OfReals {
   using Tiny = std::uint8_t;
   using Narrow = double;
   using Wide = double;
-  static constexpr bool kKeys = false, kReal = true;
+  static constexpr bool kSquares = false, kKeys = false, kReal = true;
 };
 
 /// Room for the rounding of real distances where bounds are derived from them.
@@ -83,6 +84,7 @@ int root_up(std::int64_t d2);
 /// What steps along one axis add to values of type T.
 template <class T>
 struct Steps {
+  using Number = std::conditional_t<sizeof(T) == 8, double, std::int64_t>;
   const T* at = nullptr;                 ///< at[d]: from a candidate to an element d behind it, −n ≤ d ≤ n
   const std::uint32_t* twice = nullptr;  ///< 16 bits in both halves, which is cheaper to broadcast
   int square = 0;                        ///< as in Layout
@@ -105,7 +107,7 @@ struct Steps {
   /// Half by which the values of a candidate's neighbours may bend downwards so that it is still needed.
   T corner() const {
     if (real.weight > 0) return static_cast<T>(real.weight + real.tolerance);
-    return static_cast<T>(std::min<std::int64_t>(bend() - 1 + keys, kMost));
+    return static_cast<T>(std::min<Number>(bend() - 1 + keys, kMost));
   }
   /// What bounds distances to come: the squared distance in a value, or real distances in units.
   std::uint32_t told(T value) const {
@@ -117,9 +119,12 @@ struct Steps {
     return static_cast<std::uint32_t>(std::sqrt(squared) / unit * kRoundedUp) + 1;
   }
   /// Half the second difference of `at`.
-  std::int64_t bend() const { return (std::int64_t{multiple} * multiple) << square; }
+  Number bend() const {
+    if (real.weight > 0) return static_cast<Number>(real.weight);
+    return static_cast<Number>((std::int64_t{multiple} * multiple) << square);
+  }
 
-  static constexpr std::int64_t kMost = sizeof(T) == 2 ? 0xFFFF : std::int64_t{1} << (sizeof(T) == 4 ? 30 : 52);
+  static constexpr Number kMost = sizeof(T) == 2 ? 0xFFFF : std::int64_t{1} << (sizeof(T) == 4 ? 30 : 52);
 };
 
 /// The same for the types that searches use.

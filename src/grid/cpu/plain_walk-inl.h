@@ -43,12 +43,13 @@ class RowWalk {
     std::fill_n(seen_, frame.box.fast / kLanes<D> + 1, 0);
     frame_ = &frame;
     steps_ = steps.of<T>();
-    bend_ = steps_.real.weight > 0 ? static_cast<Bend>(steps_.real.weight) : static_cast<Bend>(steps_.bend());
-    for (int i = 0; i < kLanes<D>; ++i) rises_[i] = static_cast<T>(static_cast<Bend>(2 * i) * bend_);
+    bend_ = steps_.bend();
+    for (int i = 0; i < kLanes<D>; ++i) rises_[i] = static_cast<T>(2 * i * bend_);
     writer_ = &writer;
     const std::int64_t slow = frame.box.slow * frame.slow_multiple, middle = frame.box.middle * frame.middle_multiple;
     const auto most = static_cast<std::int64_t>(kFar);
-    serves_ = sizeof(T) == 8 || (static_cast<std::int64_t>(bend_) < most / 256 && (Form::kKeys || slow * slow + middle * middle < most / 2));
+    serves_ = sizeof(T) == 8 || (bend_ < static_cast<Number>(most / 256) &&
+                                 (Form::kKeys || slow * slow + middle * middle < most / 2));
   }
 
   /// Solves the segments of a tile that belong to it, raises most[segment]. False if some row is not convex: then all
@@ -75,7 +76,7 @@ class RowWalk {
   }
 
  private:
-  using Bend = std::conditional_t<sizeof(T) == 8, double, std::int64_t>;
+  using Number = typename Steps<T>::Number;
   using DMask = std::conditional_t<sizeof(T) == 8, D, hn::RebindToSigned<D32>>;
 
   /// No site in a column: sums of two, and differences of sums, fit 32 bits with a sign.
@@ -154,11 +155,11 @@ class RowWalk {
     const hn::RebindToSigned<D32> ds;
     // f(i + 1) + step(x − i − 1) ≥ f(i) + step(x − i); sides do not decide, since no two keys are equal
     const V rise = hn::Add(hn::Sub(hn::LoadU(d, f_ + column + 1), hn::LoadU(d, f_ + column)), hn::Load(d, rises_));
-    const Bend least = static_cast<Bend>(2 * (x - column) - 1) * bend_ - !Form::kReal;
+    const Number least = static_cast<Number>(2 * (x - column) - 1) * bend_ - !Form::kReal;
     if constexpr (sizeof(T) == 8) {
       return hn::Gt(rise, hn::Set(d, static_cast<T>(least)));
     } else {
-      constexpr std::int64_t kBeyond = 3 << 29;
+      constexpr Number kBeyond = 3 << 29;
       return hn::Gt(hn::BitCast(ds, rise),
                     hn::Set(ds, static_cast<std::int32_t>(std::clamp(least, -kBeyond, kBeyond))));
     }
@@ -222,7 +223,7 @@ class RowWalk {
 
   HWY_INLINE void write(const typename WriterOf<Form>::Row& out, std::int64_t x, const V (&values)[kVectors],
                         std::int64_t count, Seams& seams) const {
-    if constexpr (!Form::kKeys && !Form::kReal) {
+    if constexpr (Form::kSquares) {
       writer_->write_found(out, x, values[0], count, seams);
     } else {
       alignas(64) T spill[kLanes32];
@@ -256,7 +257,7 @@ class RowWalk {
   T* f_ = nullptr;                ///< [length] between margins of kFar
   std::int32_t* seen_ = nullptr;  ///< best column at each vector's end in the row before
   Steps<T> steps_;
-  Bend bend_ = 0;                        ///< of the steps
+  Number bend_ = 0;                      ///< of the steps
   alignas(64) T rises_[kLanes<D>] = {};  ///< by which steps rise from column to column
   const Frame* frame_ = nullptr;
   const WriterOf<Form>* writer_ = nullptr;
