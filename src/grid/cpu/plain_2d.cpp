@@ -91,6 +91,7 @@ class Solver {
         tiny_(first_pass(frame, frame.tiny, frame.tiny.reach)),
         narrow_(first_pass(frame, frame.narrow, frame.narrow.reach)),
         wide_(first_pass(frame, frame.wide, kAnyReach)),
+        near_span_(near_span(frame)),
         tiny_span_(Form::kReal ? frame.ranks->span : frame.tiny.reach / frame.fast_multiple),
         tiny_told_(Form::kReal ? frame.ranks->reach : std::int64_t{frame.tiny.reach} * frame.tiny.reach),
         segments_(segment_count(frame)),
@@ -117,8 +118,15 @@ class Solver {
   }
 
  private:
-  static constexpr int kReach = kWindowReach<Form>;
   static constexpr int kAnyReach = 1 << 29;
+
+  /// Blocks after a row whose distances have ranks are near.
+  static int near_span(const Frame& frame) {
+    if constexpr (!Form::kReal) return kWindowReach<Form>;
+    else
+      return std::clamp((frame.ranks->reach + kBlock * frame.slow_multiple) / frame.fast_multiple, kWindowReach<Form>,
+                        kWidestWindow);
+  }
 
   static FirstPass<Form> first_pass(const Frame& frame, const Layout& layout, int reach) {
     if constexpr (Form::kReal) return FirstPass<Form>(frame.slow_axis);
@@ -280,7 +288,7 @@ class Solver {
 
   SegmentBounds bounds() const { return {s_.block_reach, s_.span, segments_}; }
   bool is_narrow(int s) const { return s_.block_reach[s] <= frame_.narrow.reach; }
-  bool is_near(int s) const { return s_.span[s] <= kReach && is_narrow(s); }
+  bool is_near(int s) const { return s_.span[s] <= near_span_ && is_narrow(s); }
 
   /// Rows [first, end) of the block where sites may be far: by a walk where they are convex. Keys are walked in as few
   /// bits as their segments allow.
@@ -352,6 +360,7 @@ class Solver {
   using Least = std::conditional_t<Form::kReal, double, std::int64_t>;
   Least tiny_least_ = 0, narrow_least_ = 0;         ///< no value of the row at hand is smaller
   const std::uint16_t* narrow_row_ = nullptr;       ///< the row whose narrow values are there
+  const int near_span_;                             ///< columns within which a window is taken
   const int tiny_span_;                             ///< columns within the reach of tiny values
   const std::int64_t tiny_told_;                    ///< what is told of the largest distance that these hold
   const int segments_;

@@ -12,8 +12,8 @@ namespace fathom::grid::cpu::plain {
 template <class Form>
 inline constexpr int kWindowReach = Form::kSquares ? 48 : 38;
 
-/// The largest of them.
-inline constexpr int kWidestWindow = 48;
+/// The largest of them; those of ranks reach farther.
+inline constexpr int kWidestWindow = 60;
 
 /// Bounds above which a column search in the y pass considers dropping candidates first, though a window would do.
 inline constexpr int kSparseReach = 6;
