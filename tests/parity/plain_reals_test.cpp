@@ -68,9 +68,15 @@ void expect_everywhere(const std::vector<bool>& sites, const Shape& shape, Dista
 }
 
 std::vector<double> any_spacing(Random& random) {
-  return pick<std::vector<double>>(
-      random, {{1, 1.3137}, {1.25, 0.742188}, {0.1, 7.0001}, {30.001, 0.25}, {1.7e-7, 1.3137e-7}, {9137, 11300},
-               {std::sqrt(2), 1}, {1.13f, 0.71f}, {1.9 + 1e-9, 1}});
+  return pick<std::vector<double>>(random, {{1, 1.3137},
+                                            {1.25, 0.742188},
+                                            {0.1, 7.0001},
+                                            {30.001, 0.25},
+                                            {1.7e-7, 1.3137e-7},
+                                            {9137, 11300},
+                                            {std::sqrt(2), 1},
+                                            {1.13f, 0.71f},
+                                            {1.9 + 1e-9, 1}});
 }
 
 TEST(PlainReals, EqualTheDefinition) {

@@ -358,11 +358,11 @@ class Solver {
   typename Output::Seams seams_;  ///< of near results
   const FirstPass<Form> tiny_, narrow_, wide_;
   using Least = std::conditional_t<Form::kReal, double, std::int64_t>;
-  Least tiny_least_ = 0, narrow_least_ = 0;         ///< no value of the row at hand is smaller
-  const std::uint16_t* narrow_row_ = nullptr;       ///< the row whose narrow values are there
-  const int near_span_;                             ///< columns within which a window is taken
-  const int tiny_span_;                             ///< columns within the reach of tiny values
-  const std::int64_t tiny_told_;                    ///< what is told of the largest distance that these hold
+  Least tiny_least_ = 0, narrow_least_ = 0;    ///< no value of the row at hand is smaller
+  const std::uint16_t* narrow_row_ = nullptr;  ///< the row whose narrow values are there
+  const int near_span_;                        ///< columns within which a window is taken
+  const int tiny_span_;                        ///< columns within the reach of tiny values
+  const std::int64_t tiny_told_;               ///< what is told of the largest distance that these hold
   const int segments_;
   const std::int64_t columns_;
 };

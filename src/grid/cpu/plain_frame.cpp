@@ -145,8 +145,8 @@ void set_layouts(const Problem& problem, Frame& frame) {
 double squared_bound(const Problem& problem) {
   double bound = 0;
   for (int k = 0; k < problem.rank; ++k)
-    bound += std::pow(static_cast<double>(problem.extent(k) + kStepsSlack) * problem.spacing[static_cast<std::size_t>(k)],
-                      2);
+    bound += std::pow(
+        static_cast<double>(problem.extent(k) + kStepsSlack) * problem.spacing[static_cast<std::size_t>(k)], 2);
   return bound;
 }
 

@@ -74,7 +74,7 @@ struct Frame {
   int slow_multiple = 1, middle_multiple = 1, fast_multiple = 1;  ///< units of a step
   Layout tiny, narrow, wide;                                      ///< of the types of values
 
-  bool real = false;             ///< values are real: two axes, distances as float without a limit
+  bool real = false;  ///< values are real: two axes, distances as float without a limit
   RealAxis slow_axis, fast_axis;
   const Ranks* ranks = nullptr;
 

@@ -14,7 +14,7 @@
 namespace fathom::grid::cpu::plain {
 
 struct Ranks {
-  static constexpr int kRows = 16;               ///< of steps; the last one: no site, or too far
+  static constexpr int kRows = 16;  ///< of steps; the last one: no site, or too far
   static constexpr int kColumns = 256;
   static constexpr std::uint8_t kUnranked = 255;
 

@@ -46,8 +46,8 @@ class RealWriter {
     const int most = largest_lane(d, largest_of_group(ranks));
     if (most < kLanes32) {
       const VFloat first = hn::LoadU(df, table);
-      store_all<kVectors>([&](int i) FATHOM_INLINED { return hn::TableLookupLanes(first, hn::IndicesFromVec(df, at(i))); },
-                          out, seam);
+      store_all<kVectors>(
+          [&](int i) FATHOM_INLINED { return hn::TableLookupLanes(first, hn::IndicesFromVec(df, at(i))); }, out, seam);
     } else if (most < 2 * kLanes32) {
       const VFloat first = hn::LoadU(df, table), second = hn::LoadU(df, table + kLanes32);
       store_all<kVectors>(
@@ -102,7 +102,8 @@ class RealWriter {
     const DDouble d;
     const VDouble value = hn::Load(d, squared);
     const VDouble infinity = hn::Set(d, std::numeric_limits<double>::infinity());
-    return cpu::HWY_NAMESPACE::to_float(d, hn::Sqrt(hn::IfThenElse(hn::Lt(value, hn::Set(d, kNone<double>)), value, infinity)));
+    return cpu::HWY_NAMESPACE::to_float(
+        d, hn::Sqrt(hn::IfThenElse(hn::Lt(value, hn::Set(d, kNone<double>)), value, infinity)));
   }
 
   template <int n, class VectorAt>

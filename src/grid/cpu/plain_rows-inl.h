@@ -45,8 +45,7 @@ HWY_INLINE Run next_run(const SegmentBounds& bounds, int begin, const Belongs& b
 }
 
 template <class Form>
-using WriterOf =
-    std::conditional_t<Form::kKeys, SiteWriter, std::conditional_t<Form::kReal, RealWriter, Writer>>;
+using WriterOf = std::conditional_t<Form::kKeys, SiteWriter, std::conditional_t<Form::kReal, RealWriter, Writer>>;
 
 /// Rows of the output beside one another, at most as many as lanes.
 template <class Form>

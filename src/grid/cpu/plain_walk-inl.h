@@ -48,8 +48,8 @@ class RowWalk {
     writer_ = &writer;
     const std::int64_t slow = frame.box.slow * frame.slow_multiple, middle = frame.box.middle * frame.middle_multiple;
     const auto most = static_cast<std::int64_t>(kFar);
-    serves_ = sizeof(T) == 8 || (bend_ < static_cast<Number>(most / 256) &&
-                                 (Form::kKeys || slow * slow + middle * middle < most / 2));
+    serves_ = sizeof(T) == 8 ||
+              (bend_ < static_cast<Number>(most / 256) && (Form::kKeys || slow * slow + middle * middle < most / 2));
   }
 
   /// Solves the segments of a tile that belong to it, raises most[segment]. False if some row is not convex: then all
