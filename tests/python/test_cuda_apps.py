@@ -61,10 +61,13 @@ def test_axis_balls(library):
 def test_local_thickness(library):
     check(library, fathom.local_thickness, MASK)
     check(library, fathom.local_thickness, LABELS, ndim=2, spacing=(1, 0.7), dtype="float64")
-    with pytest.raises(ValueError, match="lies on a CUDA device"):
-        fathom.porosimetry(library.put(MASK))
-    with pytest.raises(ValueError, match="porosimetry has no CUDA backend"):
-        fathom.porosimetry(MASK, backend="cuda")
+    check(library, fathom.porosimetry, MASK)
+    check(library, fathom.porosimetry, LABELS, ndim=2, spacing=(1, 0.7), dtype="float64")
+    inlets = RANDOM.random(MASK.shape) > 0.9
+    found = library.get(fathom.porosimetry(library.put(MASK), library.put(inlets)))
+    np.testing.assert_array_equal(found, fathom.porosimetry(MASK, inlets))
+    with pytest.raises(ValueError, match="inlets lies on the host"):
+        fathom.porosimetry(library.put(MASK), inlets)
 
 
 def test_nearest_values(library):

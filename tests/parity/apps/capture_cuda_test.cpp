@@ -102,6 +102,12 @@ TEST_F(AppsCaptured, LocalThickness) {
   compare(
       DType::float32, [&](const AnyConstView& input, const AnyView& out) { local_thickness(input, {}, out); },
       [&](const In& input, const Out& out, Stream stream) { local_thickness(input, {}, out, stream); });
+  const LocalThicknessOptions options{{}, 0, std::as_const(input_).view(), false, {}};
+  compare(
+      DType::float32, [&](const AnyConstView& input, const AnyView& out) { local_thickness(input, options, out); },
+      [&](const In& input, const Out& out, Stream stream) {
+        local_thickness(input, DeviceLocalThicknessOptions{{}, 0, input, false, {}}, out, stream);
+      });
 }
 
 TEST_F(AppsCaptured, NearestValues) {

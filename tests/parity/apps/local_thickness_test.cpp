@@ -73,8 +73,13 @@ std::vector<double> invaded(const Problem& p, const std::vector<double>& squares
     changed = false;
     for (std::int64_t i = 0; i < p.mask.size(); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      double best = value_at(p.inlets, i) != 0 ? squares[at] : 0;
       const Index index = unravel(i, shape);
+      bool is_inlet = p.inlets.size() > 0 && value_at(p.inlets, i) != 0;
+      for (int k = 0; k < shape.rank() && p.options.from_faces; ++k) {
+        const std::int64_t along = index[static_cast<std::size_t>(k)];
+        is_inlet = is_inlet || along == 0 || along + 1 == shape[k];
+      }
+      double best = is_inlet ? squares[at] : 0;
       for (int k = 0; k < shape.rank(); ++k) {
         const std::int64_t along = index[static_cast<std::size_t>(k)];
         if (along > 0) best = std::max(best, std::min(squares[at], reached[static_cast<std::size_t>(i - strides[k])]));
@@ -91,7 +96,7 @@ std::vector<double> invaded(const Problem& p, const std::vector<double>& squares
 std::vector<double> by_definition(const Problem& p) {
   const Lengths lengths(p);
   std::vector<double> squares = squared_distances(p, lengths);
-  if (p.options.inlets.present()) squares = invaded(p, squares);
+  if (p.options.inlets.present() || p.options.from_faces) squares = invaded(p, squares);
   std::vector<double> result(squares.size(), 0);
   for (std::int64_t i = 0; i < p.mask.size(); ++i)
     for (std::int64_t j = 0; j < p.mask.size(); ++j) {
@@ -220,9 +225,9 @@ TEST(LocalThickness, RefusesWhatItCannotDo) {
   options.inlets = wrong.view();
   EXPECT_EQ(refused(out.view()), "the inlets have the shape 4 × 5; they must have 4 × 4, as the input");
   options.inlets = mask.view();
-  options.execution.backend = Backend::cuda;
-  EXPECT_EQ(refused(out.view()), "porosimetry has no CUDA backend; use auto or cpu");
-  options.execution.backend = Backend::automatic;
+  options.from_faces = true;
+  EXPECT_EQ(refused(out.view()), "inlets are given, and faces are to be inlets; give one of them");
+  options.from_faces = false;
   options.inlets = {};
   options.execution.scratch_limit = 100;
   const std::string needed = std::to_string(apps::scratch_bytes(mask.view(), {}, out.view()));
