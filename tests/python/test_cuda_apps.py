@@ -153,3 +153,26 @@ def test_batches(library):
 def test_sdf(library):
     check(library, fathom.sdf, MASK, (100, 90), dtype=np.uint16)
     check(library, fathom.sdf, RANDOM.random((40, 50)), range=4, pad=2, dtype=np.float32)
+
+
+def test_what_waits_is_refused_while_a_stream_is_captured():
+    torch = Torch().library
+    labels, weights = torch.from_numpy(LABELS[0]).cuda(), torch.from_numpy(MASK.astype(np.float32)).cuda()
+    start = torch.tensor([[3.0, 4.0], [20.0, 9.0]], dtype=torch.float64).cuda()
+    calls = [
+        lambda: fathom.morphology.dilation(labels, 2, labels=True),
+        lambda: fathom.voronoi(labels),
+        lambda: fathom.lloyd(weights, start, iterations=2),
+        lambda: fathom.stipple(weights, 20),
+        lambda: fathom.sdf(weights, (25, 31)),
+    ]
+    for call in calls:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph), pytest.raises(ValueError, match="cannot be captured into a graph"):
+            call()
+    thickness = torch.zeros(MASK.shape, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        fathom.porosimetry(weights, out=thickness)
+    graph.replay()
+    np.testing.assert_array_equal(thickness.cpu().numpy(), fathom.porosimetry(MASK))

@@ -76,8 +76,8 @@ struct MorphologyReport {
 MorphologyReport morphology(const AnyConstView& input, const MorphologyOptions& options, const AnyView& output);
 
 /// The same between arrays in a device's memory, in the stream's order and without waiting for it; but with `labels`,
-/// for all but erosions, the host waits for the labels, which it lists. The backend `cpu`, instruction set, threads and
-/// workspace have no meaning here, progress is not told.
+/// for all but erosions, the host waits for the labels, which it lists: that cannot be captured into a graph. The backend
+/// `cpu`, instruction set, threads and workspace have no meaning here, progress is not told.
 /// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 /// Scratch: 4 bytes per element of the array (padded, with `pad`: 5), of batches for 2²⁶ at once, with labels as on the

@@ -55,7 +55,7 @@ SdfReport sdf(const AnyConstView& coverage, const SdfOptions& options, const Any
 
 /// The same of arrays in a device's memory. The host finds the outline: waits for the image, but not for the texture,
 /// which is in the stream's order.
-/// @throws InvalidArgument as above | a view's memory is not on one device
+/// @throws InvalidArgument as above | a view's memory is not on one device | the stream is being captured into a graph
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 SdfReport sdf(const AnyConstDeviceView& coverage, const SdfOptions& options, const AnyDeviceView& texture,
               Stream stream = {});

@@ -64,7 +64,7 @@ Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const Vo
 
 /// The same of arrays in a device's memory, with at most 2³¹ − 1 elements. Tables are in the host's memory: waits for the
 /// regions, but not until their numbers are written.
-/// @throws InvalidArgument as above | a view's memory is not on one device
+/// @throws InvalidArgument as above | a view's memory is not on one device | the stream is being captured into a graph
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 Voronoi voronoi(const AnyConstDeviceView& sites, const AnyConstDeviceView& weights, const VoronoiOptions& options,
                 const AnyDeviceView& regions = {}, Stream stream = {});
@@ -122,7 +122,7 @@ LloydReport lloyd(const AnyConstView& weights, const HostView<double>& sites, co
 
 /// The same of arrays in a device's memory, with at most 2³¹ − 1 elements of the finer grid. Waits for each few
 /// iterations, to see whether sites rest.
-/// @throws InvalidArgument as above | a view's memory is not on one device
+/// @throws InvalidArgument as above | a view's memory is not on one device | the stream is being captured into a graph
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 LloydReport lloyd(const AnyConstDeviceView& weights, const DeviceView<double>& sites, const LloydOptions& options,
                   Stream stream = {});

@@ -306,6 +306,7 @@ std::vector<std::int64_t> iterate(const Weights& weights, const LloydOptions& op
 LloydReport iterate(const AnyConstDeviceView& weights, const DeviceView<double>& sites, const LloydOptions& options,
                     const CheckSites& check_sites, Stream its_stream) {
   const int device = device_of({{weights, "weights"}, {sites, "sites"}}, its_stream);
+  refuse_capture(its_stream, "Lloyd's iteration");
   const OnDevice on_device(device);
   const cudaStream_t stream = fathom::cuda::native(its_stream);
   const Shape& shape = sites.shape();

@@ -170,6 +170,7 @@ class Work {
   }
 
   std::vector<LabelBox> labels_of(const AnyConstDeviceView& input, const FindLabels& find) const {
+    refuse_capture(stream_, "morphology that does labels one by one");
     Array labels(input.dtype(), input.shape());
     copy_elements(input, AnyDeviceView(listed_, input.dtype(), input.shape()), stream());
     fathom::cuda::check(cudaMemcpyAsync(labels.data(), listed_, labels.bytes(), cudaMemcpyDeviceToHost, stream()),
