@@ -98,7 +98,11 @@ int run_medial_axis(const MedialAxisArguments& a) {
     return std::max(axis, apps::scratch_bytes(outputs.axis, outputs.nearest, balls, outputs.axis));
   };
   options.execution.backend = balls.execution.backend = operation.execution().backend;
-  operation.fit(scratch(operation.execution().threads), scratch(1));
+  const std::size_t of_element = (a.distance.empty() && wants_distance ? sizeof(float) : 0) +
+                                 (a.nearest.empty() && wants_nearest ? size_of(index) : 0) +
+                                 (a.preview.empty() ? 0 : sizeof(float));
+  operation.fit(scratch(operation.execution().threads), scratch(1),
+                operation.object_bytes() + static_cast<std::size_t>(element_count(shape)) * of_element);
   if (a.plan) return operation.print_plan();
 
   const Arranged image = operation.read_object();

@@ -113,9 +113,12 @@ class Operation {
 
   /// To be called when all outputs are added. Leaves the work the scratch that --memory, or the machine, has beside the arrays.
   /// @param scratch, least  as the library says it needs, and at least
-  /// @param other           bytes of arrays that the verb makes beside input and outputs
+  /// @param other           bytes of arrays that the verb makes beside input and outputs: the first output, and others that
+  ///                        have a path
   /// @throws InvalidArgument, IoError as scratch_beside()
   void fit(std::size_t scratch, std::size_t least, std::size_t other = 0);
+  /// What read_object() takes beside the input.
+  std::size_t object_bytes() const;
   /// What --plan says.
   int print_plan() const;
 
