@@ -269,7 +269,8 @@ int run_fill(const NearestValueArguments& a) {
   const bool some = any(wanted), has_value = is_real && !work.no_data().empty();
   const std::size_t mask = has_value ? static_cast<std::size_t>(element_count(work.input().shape())) : 0;
   work.fit(some ? apps::nearest_value_scratch_bytes(work.unread(), options, wanted) : 0,
-           some ? apps::nearest_value_scratch_bytes(work.unread(), options, wanted, true) : 0, mask + chart_bytes(a, work));
+           some ? apps::nearest_value_scratch_bytes(work.unread(), options, wanted, true) : 0,
+           mask + chart_bytes(a, work));
   if (a.common.plan) return work.print_plan();
 
   Arranged image = work.read();

@@ -120,7 +120,8 @@ int run_thickness(const ThicknessArguments& a) {
     return apps::scratch_bytes(operation.unread(), options, AnyView(nullptr, dtype, shape));
   };
   const auto elements = static_cast<std::size_t>(element_count(shape));
-  operation.fit(scratch(operation.execution().threads), scratch(1), operation.object_bytes() + (from_file ? elements : 0));
+  operation.fit(scratch(operation.execution().threads), scratch(1),
+                operation.object_bytes() + (from_file ? elements : 0));
   if (a.plan) return operation.print_plan();
 
   const Arranged image = operation.read_object();

@@ -170,8 +170,8 @@ def allocation(
 ) -> Any:
     """Value of the site nearest to each element, as geographic information systems allocate cells.
 
-    Distances are straight: nothing is in the way, and no way costs more than another (geodesic and cost distances are not
-    what Fathom does).
+    Distances are straight: nothing is in the way, and no way costs more than another (geodesic and cost distances are
+    not what Fathom does).
 
     Parameters
     ----------

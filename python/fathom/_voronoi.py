@@ -133,9 +133,9 @@ def voronoi(
     Returns
     -------
     Voronoi
-        A named tuple. An element belongs to its nearest site, of equally near ones to the first in row-major order. Sums
-        are exact integers before they are divided. Tables are NumPy arrays. With `ndim`, a list of them, one for each
-        image in row-major order, whose `regions` are parts of one array.
+        A named tuple. An element belongs to its nearest site, of equally near ones to the first in row-major order.
+        Sums are exact integers before they are divided. Tables are NumPy arrays. With `ndim`, a list of them, one for
+        each image in row-major order, whose `regions` are parts of one array.
 
     Raises
     ------
@@ -360,8 +360,8 @@ def stipple(
     Raises
     ------
     TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
-        As :func:`voronoi`; no ink at all; more dots than elements with ink, on the finer grid: where `supersample` is not
-        given, 16 times the pixels with ink.
+        As :func:`voronoi`; no ink at all; more dots than elements with ink, on the finer grid: where `supersample` is
+        not given, 16 times the pixels with ink.
 
     Notes
     -----

@@ -64,7 +64,7 @@ std::size_t bytes_of(const Images& images, const AnyConstView& input, const Loca
   grid::DistanceOutputs outputs;
   outputs.squared = AnyView(nullptr, squares_of(lattice), image.shape());
   const std::size_t distances =
-      grid::scratch_bytes(image, distance_options(lattice, step_of(options.execution, 0, 1)), outputs);
+      grid::scratch_bytes(image, distance_options(lattice, host_part_of(options.execution, 0, 1)), outputs);
   const std::size_t invasion = has_inlets(options) ? cpu::invasion_bytes(lattice, value) : 0;
   return value * static_cast<std::size_t>(lattice.size()) +
          std::max({distances, invasion, cpu::balls_bytes(lattice, threads, value)});
@@ -99,7 +99,7 @@ Array inlets_of(const AnyConstView& given, const Lattice3& lattice) {
 Plan make_plan(const AnyConstView& input, const LocalThicknessOptions& options, const AnyView& out) {
   Plan plan{.images = Images(input.shape(), options.batch_axes, options.spacing), .report = {}};
   if (!out.present()) throw InvalidArgument("no output was given");
-  check_output(out, "out", {DType::float32, DType::float64}, input.shape());
+  check_output(input, out, "out", {DType::float32, DType::float64});
   if (out.dtype() == DType::float32 && !fits_float32(plan.images.lattice))
     throw InvalidArgument("float32 does not hold thicknesses with such a spacing; give float64");
   if (options.inlets.present() && options.from_faces)
@@ -132,25 +132,21 @@ LocalThicknessReport local_thickness(const AnyConstView& input, const LocalThick
     };
     plan.report.device = run_on_device({input, options.inlets}, {out}, options.execution, work);
   } else if (element_count(images.shape) > 0) {
-    const std::int64_t count = images.count();
-    const Shape shape = images.view(input, 0).shape();
-    Array squares(squares_of(images.lattice), shape);
-    for (std::int64_t item = 0; item < count; ++item) {
-      const auto part = [&](double share) { return (static_cast<double>(item) + share) / static_cast<double>(count); };
+    Array squares(squares_of(images.lattice), images.view(input, 0).shape());
+    each_item(images, options.execution, [&](std::int64_t item, const Execution& part) {
       grid::DistanceOutputs outputs;
       outputs.squared = squares.view();
-      grid::distance_transform(images.view(input, item),
-                               distance_options(images.lattice, step_of(options.execution, part(0), part(.2))),
+      grid::distance_transform(images.view(input, item), distance_options(images.lattice, part_of(part, 0, 5)),
                                outputs);
       const cpu::Thickness thickness{.lattice = images.lattice,
                                      .out = images.rows(out, item),
                                      .instruction_set = plan.report.instruction_set,
                                      .threads = plan.report.threads,
-                                     .execution = step_of(options.execution, part(.2), part(1))};
+                                     .execution = part_of(part, .25, 1.25)};
       if (has_inlets(options))
         cpu::invade(squares, inlets_of(images.view(options.inlets, item), images.lattice), thickness);
       cpu::draw_thickness(squares, out.dtype(), thickness);
-    }
+    });
   }
   if (options.execution.progress) options.execution.progress(1);
   return plan.report;
@@ -190,8 +186,8 @@ LocalThicknessReport local_thickness(const AnyConstDeviceView& input, const Devi
 std::size_t scratch_bytes(const AnyConstDeviceView&, const DeviceLocalThicknessOptions&, const AnyDeviceView&) {
   refuse_device_views();
 }
-LocalThicknessReport local_thickness(const AnyConstDeviceView&, const DeviceLocalThicknessOptions&, const AnyDeviceView&,
-                                     Stream) {
+LocalThicknessReport local_thickness(const AnyConstDeviceView&, const DeviceLocalThicknessOptions&,
+                                     const AnyDeviceView&, Stream) {
   refuse_device_views();
 }
 

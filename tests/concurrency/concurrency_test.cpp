@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "../fuzz/apps/operations.h"
 #include "cases.h"
 #include "fathom/apps/ray_march.h"
 #include "fathom/core/workspace.h"
@@ -207,6 +208,39 @@ TEST(Concurrency, SharedVolumes) {
     };
     const Array expected = picture_of();
     at_once([&](int) { EXPECT_TRUE(equal(expected, picture_of())); });
+  }
+}
+
+/// Each operation, of an image that all share, and of one's own.
+TEST(Concurrency, OperationsOnImages) {
+  Random random(14);
+  const Shape shape{60, 70};
+  const Array shared = some_mask(shape, 15), numbers = label_input(DType::int32, shape, random);
+  for (int which = 0; which < 4 * Operations::kCount; ++which) {
+    std::vector<std::uint8_t> drawn(400);
+    for (std::uint8_t& byte : drawn) byte = static_cast<std::uint8_t>(below(random, 256));
+    Bytes bytes(drawn);
+    const Operation operation = Operations(bytes, shape).draw(which % Operations::kCount);
+    const auto outcome_of = [&](const Array& image, int threads) {
+      Execution execution;
+      execution.threads = threads;
+      std::vector<Array> outputs;
+      try {
+        operation.run(image, execution, outputs);
+      } catch (const InvalidArgument&) {
+        outputs.clear();
+      }
+      return outputs;
+    };
+    const auto expect_same = [&](const std::vector<Array>& one, const std::vector<Array>& other) {
+      ASSERT_EQ(one.size(), other.size()) << operation.name;
+      for (std::size_t k = 0; k < one.size(); ++k) EXPECT_TRUE(equal(one[k], other[k])) << operation.name;
+    };
+    const std::vector<Array> expected = outcome_of(shared, 1), of_numbers = outcome_of(numbers, 1);
+    at_once([&](int caller) {
+      expect_same(expected, outcome_of(caller % 2 ? some_mask(shape, 15) : shared, 2));
+      expect_same(of_numbers, outcome_of(numbers, 2));
+    });
   }
 }
 

@@ -62,8 +62,8 @@ LocalThicknessReport local_thickness(const AnyConstView& input, const LocalThick
 /// @throws InvalidArgument as above | an image has 2³¹ elements or more | a view's memory is not on one device | the
 ///         scratch limit is too small
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
-/// Scratch, of one image: 12 to 13 bytes per element, where squared distances have 64 bits 21, with inlets 17 and 25; and
-/// what grid::distance_transform() needs. Same bytes as the CPU.
+/// Scratch, of one image: 12 to 13 bytes per element, where squared distances have 64 bits 21, with inlets 17 and 25;
+/// and what grid::distance_transform() needs. Same bytes as the CPU.
 LocalThicknessReport local_thickness(const AnyConstDeviceView& input, const DeviceLocalThicknessOptions& options,
                                      const AnyDeviceView& out, Stream stream = {});
 

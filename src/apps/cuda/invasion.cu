@@ -1,17 +1,17 @@
-// How large a ball gets where from inlets: of all paths the one whose least squared distance is largest, from a forest of
-// maximum weight (Borůvka 1926). A step between neighbours weighs what the smaller of their squares does. Elements are
-// trees of their own at first, those of the inlets one tree, the outside. Each round joins every other tree to the one
-// that its heaviest step leads to, the lowest root among equals, and halves the trees at least.
+// How large a ball gets where from inlets: of all paths the one whose least squared distance is largest, from a forest
+// of maximum weight (Borůvka 1926). A step between neighbours weighs what the smaller of their squares does. Elements
+// are trees of their own at first, those of the inlets one tree, the outside. Each round joins every other tree to the
+// one that its heaviest step leads to, the lowest root among equals, and halves the trees at least.
 //
 // What gets to a tree's root from outside comes over that step or a lighter one; and from the root to the element where
 // a step of weight w leaves the tree there is always a way of w or more. So the least weight of what joined trees
 // between an element and the outside is the answer, and each element keeps that of the way to its root.
 //
-// Departs from the CPU's search in order, whose result it is. Phases of a round, thread = element, blocks of 256: 1. the
-// weight of each tree's heaviest step; 2. where it leads; 3. roots join; 4. those that did find their new root;
-// 5. their elements follow. Nobody waits: there are as many rounds as there can be, and those after the last do nothing.
-// Memory, per element: 13 bytes, 17 where squares have 64 bits. Cost: a few instructions per element and phase, in some
-// ten rounds.
+// Departs from the CPU's search in order, whose result it is. Phases of a round, thread = element, blocks of 256: 1.
+// the weight of each tree's heaviest step; 2. where it leads; 3. roots join; 4. those that did find their new root;
+// 5. their elements follow. Nobody waits: there are as many rounds as there can be, and those after the last do
+// nothing. Memory, per element: 13 bytes, 17 where squares have 64 bits. Cost: a few instructions per element and
+// phase, in some ten rounds.
 #include "apps/cuda/invasion.h"
 
 #include <bit>
@@ -141,7 +141,8 @@ __global__ void __launch_bounds__(kBlock) find_targets(const __grid_constant__ F
   });
 }
 
-/// Among equals the lowest is chosen, so that no more than two trees choose each other in a ring; the lower of them stays.
+/// Among equals the lowest is chosen, so that no more than two trees choose each other in a ring; the lower of them
+/// stays.
 template <class K>
 __global__ void __launch_bounds__(kBlock) join(const __grid_constant__ Forest<K> forest, int round) {
   each_element(forest, round, [&](int element) {

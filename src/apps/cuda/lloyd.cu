@@ -1,9 +1,9 @@
 // Each step marks the sites on a grid, asks grid for the nearest one of each element, adds up regions and moves sites,
-// as on the CPU and by its arithmetic. Positions stay on the device; steps are put into the stream several at a time, and
-// one that finds that the sites came to rest before it does nothing.
+// as on the CPU and by its arithmetic. Positions stay on the device; steps are put into the stream several at a time,
+// and one that finds that the sites came to rest before it does nothing.
 //
-// Work: thread = site, but for the regions (regions.cu). Launch: blocks of 256 threads. Cost: grid's nearest sites and a
-// pass over them.
+// Work: thread = site, but for the regions (regions.cu). Launch: blocks of 256 threads. Cost: grid's nearest sites and
+// a pass over them.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -246,10 +246,6 @@ class Lloyd {
   Regions regions_;
   Draws draws_;
 };
-
-}  // namespace
-
-namespace {
 
 std::vector<std::int64_t> iterate(const DeviceWeights& weights, const LloydOptions& options,
                                   std::vector<double>& positions, LloydReport& report, bool masses,

@@ -209,6 +209,8 @@ TEST(LocalThickness, RefusesWhatItCannotDo) {
   };
   EXPECT_EQ(refused(wrong.view()), "'out' has the shape 4 × 5; it must have 4 × 4, as the input");
   EXPECT_EQ(refused(mask.view()), "'out' is uint8; it must be float32 or float64");
+  EXPECT_EQ(refusal([&] { apps::local_thickness(out.view(), options, out.view()); }),
+            "'out' shares memory with the input; give an array of its own");
   options.spacing = {1, 2, 3};
   EXPECT_EQ(refused(out.view()), "3 spacings given for 2 axes; give one for all axes or one per axis");
   options.spacing = {0};
