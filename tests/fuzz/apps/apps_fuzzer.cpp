@@ -1,6 +1,6 @@
 // Any bytes as a small image for any operation with any options: one thread without wide instructions and several with
-// them must give the same bytes. An InvalidArgument is an answer too, if both give it and no output was touched. Anything
-// else is a fault.
+// them must give the same bytes. An InvalidArgument is an answer too, if both give it and no output was touched.
+// Anything else is a fault.
 #include <cstdio>
 #include <cstdlib>
 #include <optional>

@@ -33,6 +33,7 @@ class Operations {
   Operations(Bytes& bytes, const Shape& shape) : bytes_(bytes), shape_(shape) {}
 
   static constexpr int kCount = 9;
+  static constexpr std::size_t kNames = 10;  ///< one of them has two
   Operation draw(int which) {
     switch (which) {
       case 0: return morphology();
@@ -172,8 +173,10 @@ class Operations {
     options.supersample = bytes_.below(4);
     const bool is_picture = bytes_.below(2) == 0, on_elements = bytes_.below(2) == 0;
     std::vector<double> places;
-    for (std::int64_t k = 0; k < options.dots * shape_.rank(); ++k)
-      places.push_back(on_elements ? bytes_.below(20) : small());
+    for (std::int64_t k = 0; k < options.dots * shape_.rank(); ++k) {
+      const double place = on_elements ? bytes_.below(20) : bytes_.next() / 16.0;
+      places.push_back(bytes_.below(100) == 99 ? bytes_.number() : place);
+    }
     const auto run = [=](const Array& input, const Execution& execution, std::vector<Array>& outputs) {
       if (is_picture) {
         apps::StippleOptions own = options;
@@ -188,7 +191,7 @@ class Operations {
       own.tolerance = options.tolerance;
       own.seed = options.seed;
       own.on_elements = on_elements;
-      own.supersample = options.supersample;
+      own.supersample = on_elements ? 1 : options.supersample;
       own.execution = execution;
       Array& sites = add(outputs, DType::float64, {options.dots, input.shape().rank()});
       std::copy(places.begin(), places.end(), sites.as<double>().data());
@@ -222,7 +225,8 @@ class Operations {
     apps::CostmapOptions options;
     options.batch_axes = bytes_.below(shape_.rank() + 1);
     options.occupied = {static_cast<grid::Sites::Rule>(bytes_.below(9)), bytes_.number()};
-    if (bytes_.below(2)) options.unknown = grid::Sites{static_cast<grid::Sites::Rule>(bytes_.below(9)), bytes_.number()};
+    const grid::Sites unknown{static_cast<grid::Sites::Rule>(bytes_.below(9)), bytes_.number()};
+    if (bytes_.below(2)) options.unknown = unknown;
     options.resolution = bytes_.number();
     options.inscribed = small();
     options.inflation = small();
