@@ -128,6 +128,9 @@ def test_lloyd_and_stipple(library):
     moved, found = fathom.lloyd(library.put(weights), sites, iterations=9, return_energies=True)
     np.testing.assert_array_equal(library.get(moved), expected)
     np.testing.assert_array_equal(library.get(sites), start)
+    out = library.empty(start.shape, "float64")
+    assert fathom.lloyd(library.put(weights), sites, iterations=9, out=out) is out
+    np.testing.assert_array_equal(library.get(out), expected)
     np.testing.assert_array_equal(found, energies)
     dots = fathom.stipple(weights, 200)
     for image in (library.put(weights), weights):
