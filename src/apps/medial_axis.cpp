@@ -92,8 +92,9 @@ std::size_t bytes_of(const Plan& plan, const AnyConstView& input, const MedialAx
   if (outputs.distance.present()) wanted.distance = AnyView(nullptr, outputs.distance.dtype(), image.shape());
   const std::size_t own =
       outputs.nearest.present() ? 0 : size_of(index_of(images)) * static_cast<std::size_t>(images.lattice.size());
+  const grid::DistanceOptions transform = distance_options(images, host_part_of(options.execution, 0, 1));
   return own + std::max(cpu::axis_bytes(images.lattice, plan.report.threads),
-                        grid::scratch_bytes(image, distance_options(images, host_part_of(options.execution, 0, 1)), wanted));
+                        grid::scratch_bytes(image, transform, wanted));
 }
 
 /// @throws InvalidArgument as medial_axis(); memory is not looked at
