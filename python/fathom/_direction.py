@@ -65,6 +65,10 @@ def direction(
     --------
     allocation : what is there
 
+    Notes
+    -----
+    Cost: one distance transform with nearest sites. Source: directions as Esri's Euclidean Direction has them.
+
     Examples
     --------
     >>> import numpy as np

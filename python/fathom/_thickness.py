@@ -127,6 +127,11 @@ def porosimetry(
     TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`local_thickness`.
 
+    Notes
+    -----
+    Exact as :func:`local_thickness`. Cost: that, and a search for the widest path to each element: O(N log N) on one
+    thread of the processor, a few passes over the array on a device.
+
     Examples
     --------
     A pore of five elements behind a throat of one, open to the left:

@@ -100,9 +100,9 @@ def erosion(x: Any, radius: float, **options: Unpack[Options]) -> Any:
 
     Notes
     -----
-    Cost: one distance transform with the radius as its maximum, of openings and closings two; of labels, for all but
-    the erosion, two of the box around each label. Distances are compared in integers where the spacing allows. Source:
-    Ragnemalm 1992, Cao et al. 2010.
+    Cost, of all operations: one distance transform with the radius as its maximum, of openings and closings two; of
+    labels, for all but the erosion, two of the box around each label. Distances are compared in integers where the
+    spacing allows. Source: Ragnemalm 1992, Cao et al. 2010.
 
     Examples
     --------
