@@ -38,7 +38,8 @@ constexpr const char* kExamples = R"(Examples:
   fathom query walls.ply eyes.ply -o ahead.ply --cone 0,0,1,20 --cylinder 0.5
       only sites in a cone of 20 degrees around the z axis, or within 0.5 of that axis
 
-Points are read from NPY, PLY and text: CSV, PTS, XYZ. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
+Points are read from NPY, PLY and text: CSV, PTS, XYZ.
+Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
 struct QueryOutcome {
   Array distance;

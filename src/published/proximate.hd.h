@@ -1,14 +1,14 @@
 // Proximate points in lines of an image: what a thread does. cpu/proximate.cpp and cuda/proximate.cu say who does it.
 //
-// Source: Man, Uda, Ito & Nakano, "Accelerating Computation of Euclidean Distance Map using the GPU with Efficient Memory
-// Access", 2012. Step 1 finds the nearest site of each element in its own column; step 2 takes the rows: what step 1
-// found are points above the row as far as they are away, and those of which a piece of the row is nearest, the
+// Source: Man, Uda, Ito & Nakano, "Accelerating Computation of Euclidean Distance Map using the GPU with Efficient
+// Memory Access", 2012. Step 1 finds the nearest site of each element in its own column; step 2 takes the rows: what
+// step 1 found are points above the row as far as they are away, and those of which a piece of the row is nearest, the
 // proximate points, stay on a stack; the boundaries of neighbours on the stack say which element is whose. A thread has
 // a line. How lines lie in memory, before and behind a step, is the access mode: the image, what step 1 found, and the
 // result may each be transposed.
 // Cost: O(N). Departs in that step 1 keeps the site's coordinate, of which the paper keeps the distance, so that sites
-// are known in the end; in that it writes the nearer of both directions in the second, where the paper keeps two images;
-// and in that boundaries are compared, and rounded, as whole numbers.
+// are known in the end; in that it writes the nearer of both directions in the second, where the paper keeps two
+// images; and in that boundaries are compared, and rounded, as whole numbers.
 #pragma once
 
 #include "fathom/published/distance.h"

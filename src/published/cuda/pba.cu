@@ -1,8 +1,8 @@
 // Parallel Banding on a device: see pba.hd.h.
 //
-// Work: in phases 1 and 2 thread = band of a column, neighbouring threads having neighbouring columns; in phase 3 a block
-// has 32 columns and m3 threads for each. Launches: 4 for phase 1, 1 + log2(m2) for phase 2, 1 for phase 3. Memory: beside
-// the image another one, 4 bytes per element for the lists' links, and heads and tails.
+// Work: in phases 1 and 2 thread = band of a column, neighbouring threads having neighbouring columns; in phase 3 a
+// block has 32 columns and m3 threads for each. Launches: 4 for phase 1, 1 + log2(m2) for phase 2, 1 for phase 3.
+// Memory: beside the image another one, 4 bytes per element for the lists' links, and heads and tails.
 #include <algorithm>
 #include <utility>
 
