@@ -34,11 +34,10 @@ constexpr Row kRows[] = {
 constexpr std::array<std::string_view, 5> kAccess = {"vv-hh", "hh-vv", "vh-vh", "hv-hv", "vtv-vtv"};
 
 const Row& row_of(std::string_view name) {
-  const auto* const row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
+  const auto* const row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
   if (row == std::end(kRows))
-    throw InvalidArgument(fmt::format(
-        "--algorithm: there is no '{}'; use pba, proximate, jfa, skw or brute, or list for what they are", name));
+    throw InvalidArgument(
+        fmt::format("--algorithm: there is no '{}'; use pba, proximate, jfa, skw or brute, or list for what they are", name));
   return *row;
 }
 
@@ -117,8 +116,7 @@ std::string algorithm_list() {
 Json algorithm_json(const published::DistanceOptions& options, const published::DistanceReport& report) {
   Json json = {{"name", name_of(options.algorithm)}, {"exact", report.exact}, {"phases", phases_json(report.phases)}};
   if (report.error)
-    json["error"] = {
-        {"wrong", report.error->wrong}, {"share", report.error->share}, {"largest", report.error->largest}};
+    json["error"] = {{"wrong", report.error->wrong}, {"share", report.error->share}, {"largest", report.error->largest}};
   return json;
 }
 

@@ -227,8 +227,7 @@ Work declare_distance(CLI::App* verb) {
   const auto arguments = std::make_shared<DistanceArguments>();
   DistanceArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("INPUT", a.inputs,
-                   "Images or volumes, one or many, or patterns such as 'c*.tif'; - for standard input")
+  verb->add_option("INPUT", a.inputs, "Images or volumes, one or many, or patterns such as 'c*.tif'; - for standard input")
       ->required();
   verb->add_option("-o,--output", a.output,
                    "Where the field goes: .npy .tif .nii .nii.gz .png; - for standard output; of many, "
@@ -257,10 +256,9 @@ Work declare_distance(CLI::App* verb) {
   verb->add_option("--coordinates", a.coordinates, "NPY file for its coordinates, shape [rank, shape...]");
   verb->add_option("--max-distance", a.max_distance, "Farther elements get inf, and index -1");
   verb->add_option("--region", a.region, "Part of the result, such as 0:100,20: (begin:end per axis)");
-  verb->add_option(
-          "--algorithm", a.algorithm,
-          "By an algorithm as it was published, to compare: pba, proximate, jfa, skw or brute, with parameters as "
-          "in pba:m1=16,m2=16,m3=4; list says what they are")
+  verb->add_option("--algorithm", a.algorithm,
+                   "By an algorithm as it was published, to compare: pba, proximate, jfa, skw or brute, with parameters as "
+                   "in pba:m1=16,m2=16,m3=4; list says what they are")
       ->trigger_on_parse()
       ->each([](const std::string& name) {
         if (name != "list") return;
@@ -325,9 +323,8 @@ int run_distance(const DistanceArguments& arguments) {
     one.input.path = arguments.inputs.front();
   } else {
     const std::vector<std::string> inputs = expanded(arguments.inputs);
-    const bool has_words =
-        (arguments.output + arguments.nearest + arguments.coordinates + arguments.preview).find('{') !=
-        std::string::npos;
+    const bool has_words = (arguments.output + arguments.nearest + arguments.coordinates + arguments.preview).find('{') !=
+                           std::string::npos;
     if (inputs.size() > 1 || has_words) return run_many(arguments, inputs);
     one.input.path = inputs.front();
   }

@@ -88,8 +88,7 @@ def octree(
     band, cutoff
         One of them, as for :func:`fathom.mesh_distance`; together with half a cell's diagonal up to 64 steps.
     corrected : bool
-        Find also the points around the ends of edges, and those at the rim of balls, that the published algorithm
-        misses.
+        Find also the points around the ends of edges, and those at the rim of balls, that the published algorithm misses.
     passes : collection of {"points", "edges", "faces"}
         Which of the three passes to make.
     measure_tree : bool
@@ -108,8 +107,8 @@ def octree(
 
     Notes
     -----
-    Cost O(V r³ + length of edges · r² + boxes of faces) for a cutoff of r steps. Source: Landgraf, "Constructing 3D
-    Distance Fields on GPUs", 2016.
+    Cost O(V r³ + length of edges · r² + boxes of faces) for a cutoff of r steps. Source: Landgraf, "Constructing 3D Distance
+    Fields on GPUs", 2016.
 
     Examples
     --------
@@ -201,9 +200,7 @@ def _run(
     mesh = TriangleSet(vertices, faces, sign="none", backend="cpu", threads=threads)
     like = mesh._like
     if not isinstance(like, HostInput):
-        raise TypeError(
-            "vertices lies on a CUDA device; the published algorithms take arrays in the processor's memory"
-        )
+        raise TypeError("vertices lies on a CUDA device; the published algorithms take arrays in the processor's memory")
     step = max(lattice_of(mesh._set, lattice).spacing)
     reach = _positive(cutoff, "cutoff") if band is None else _positive(band, "band") * step
     points = lattice_of(mesh._set, lattice, cutoff=reach if lattice.get("margin") is None else None)

@@ -128,8 +128,8 @@ def pba(
     Returns
     -------
     Published
-        Distances are those of :func:`fathom.distance_transform`; of equally near sites the one with the lower
-        coordinate along the last axis that was worked on is found.
+        Distances are those of :func:`fathom.distance_transform`; of equally near sites the one with the lower coordinate
+        along the last axis that was worked on is found.
 
     Raises
     ------
@@ -260,8 +260,8 @@ def skw(
 
     Notes
     -----
-    Cost O(N); a line of elements waits for the one before it. Source: Schneider, Kraus & Westermann, "GPU-Based
-    Real-Time Discrete Euclidean Distance Transforms with Precise Error Bounds", 2009.
+    Cost O(N); a line of elements waits for the one before it. Source: Schneider, Kraus & Westermann, "GPU-Based Real-Time
+    Discrete Euclidean Distance Transforms with Precise Error Bounds", 2009.
 
     Examples
     --------
@@ -333,8 +333,8 @@ def _run(
     distances = np.empty(shape, named(dtype, FLOATS))
     nearest = np.empty(shape, for_indices(given.shape))
     told = _core.published_distance(
-        given.array, len(given.shape), options, distances, nearest, listener(progress), algorithm, bands, chosen,
-        access, more_rounds, measure_error,
+        given.array, len(given.shape), options, distances, nearest, listener(progress), algorithm, bands, chosen, access,
+        more_rounds, measure_error,
     )  # fmt: skip
     error = told["error"]
     return Published(

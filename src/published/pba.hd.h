@@ -1,8 +1,7 @@
 // The Parallel Banding Algorithm: what a thread does. cpu/pba.cpp and cuda/pba.cu say who does it when.
 //
-// Source: Cao, Tang, Mohamed & Tan, "Parallel Banding Algorithm to Compute Exact Distance Transform with the GPU",
-// 2010. An image has lines along each of its axes. In three phases each element finds the nearest of the sites along a
-// line:
+// Source: Cao, Tang, Mohamed & Tan, "Parallel Banding Algorithm to Compute Exact Distance Transform with the GPU", 2010.
+// An image has lines along each of its axes. In three phases each element finds the nearest of the sites along a line:
 //   1. band sweeping: the nearest site in the line itself. A line is cut into m1 bands, a thread sweeps a band to and
 //      fro; the ends of bands tell one another; each element looks at the ends of its band (section 4.1);
 //   2. hierarchical merging: which of what phase 1 (or a former axis) found along a line is the nearest of any element
