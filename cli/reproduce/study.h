@@ -36,7 +36,7 @@ struct Row {
   std::string table;                              ///< "Table 1 (c), GTX 580": rows of one table follow one another
   std::string row, column, unit;                  ///< "Step 1", "VTV-VTV", "ms"
   std::optional<double> paper;                    ///< only where its text prints it
-  std::optional<double> published, fathom, copy;  ///< its algorithm here, Fathom here, copying the output here
+  std::optional<double> published = {}, fathom = {}, copy = {};  ///< its algorithm, Fathom, copying the output, here
   std::string note = {};
 };
 
