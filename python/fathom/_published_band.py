@@ -174,10 +174,7 @@ def _run(
     like = mesh._like
     if not isinstance(like, HostInput):
         raise TypeError("vertices lies on a CUDA device; the published algorithms take arrays in the processor's memory")
-<<<<<<< HEAD
     lattice = cast(LatticeOptions, {name: options.get(name) for name in LatticeOptions.__annotations__})
-=======
->>>>>>> apps-tidy
     step = max(lattice_of(mesh._set, lattice).spacing)
     reach = _positive(cutoff, "cutoff") if band is None else _positive(band, "band") * step
     points = lattice_of(mesh._set, lattice, cutoff=reach if lattice["margin"] is None else None)

@@ -275,13 +275,8 @@ def _run(
     distances = np.empty(shape, named(options.get("dtype", "float32"), FLOATS))
     nearest = np.empty(shape, for_indices(given.shape))
     told = _core.published_distance(
-<<<<<<< HEAD
         given.array, len(given.shape), plain, distances, nearest, listener(options.get("progress")), algorithm, bands,
         chosen, access, more_rounds, measure_error,
-=======
-        given.array, len(given.shape), options, distances, nearest, listener(progress), algorithm, bands, chosen, access,
-        more_rounds, measure_error,
->>>>>>> apps-tidy
     )  # fmt: skip
     error = told.pop("error")
     return Published(distances, nearest, error=None if error is None else Error(*error), **told)

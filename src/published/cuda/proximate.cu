@@ -1,12 +1,7 @@
 // Proximate points on a device: see proximate.hd.h. Thread = line. Stacks of neighbouring lines are neighbouring columns of
 // an array (section 5.2), so that threads that push at the same time write side by side. In the access mode VTV-VTV what
-<<<<<<< HEAD
 // threads have written vertically is transposed by tiles. Memory: 2 bytes per element for what step 1 finds, 2 for
 // stacks, and in that mode as much again for what is transposed.
-=======
-// threads have written vertically is turned over by tiles. Memory: 2 bytes per element for what step 1 finds, 2 for
-// stacks, and in that mode as much again for what is turned over.
->>>>>>> apps-tidy
 #include <algorithm>
 
 #include "published/cuda/task.h"
