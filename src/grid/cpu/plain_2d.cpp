@@ -293,7 +293,8 @@ class Solver {
   /// Rows [first, end) of the block where sites may be far: by a walk where they are convex. Keys are walked in as few
   /// bits as their segments allow.
   void solve_rest(std::int64_t top, int first, int end) {
-    const auto far = [&](int s) { return !is_near(s); }, wide = [&](int s) { return !is_narrow(s); };
+    const auto far = [&](int s) { return !is_near(s); };
+    const auto wide = [&](int s) { return !is_narrow(s); };
     const auto narrow = [&](int s) { return is_narrow(s) && !is_near(s); };
     if constexpr (Form::kReal) {
       if (!walk_far(s_.wide_walk, narrow_, far, top, first, end))
