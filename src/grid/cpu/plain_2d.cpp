@@ -92,7 +92,7 @@ class Solver {
         narrow_(first_pass(frame, frame.narrow, frame.narrow.reach)),
         wide_(first_pass(frame, frame.wide, kAnyReach)),
         near_span_(near_span(frame)),
-        tiny_span_(Form::kReal ? frame.ranks->span : frame.tiny.reach / frame.fast_multiple),
+        tiny_span_(Form::kReal ? std::min(frame.ranks->span, kWidestWindow) : frame.tiny.reach / frame.fast_multiple),
         tiny_told_(Form::kReal ? frame.ranks->reach : std::int64_t{frame.tiny.reach} * frame.tiny.reach),
         segments_(segment_count(frame)),
         columns_(round_up(frame.box.fast, kLanes16)) {
