@@ -92,7 +92,7 @@ class Solver {
         narrow_(first_pass(frame, frame.narrow, frame.narrow.reach)),
         wide_(first_pass(frame, frame.wide, kAnyReach)),
         near_span_(near_span(frame)),
-        tiny_span_(Form::kReal ? frame.ranks->span : frame.tiny.reach / frame.fast_multiple),
+        tiny_span_(Form::kReal ? std::min(frame.ranks->span, kWidestWindow) : frame.tiny.reach / frame.fast_multiple),
         tiny_told_(Form::kReal ? frame.ranks->reach : std::int64_t{frame.tiny.reach} * frame.tiny.reach),
         segments_(segment_count(frame)),
         columns_(round_up(frame.box.fast, kLanes16)) {
@@ -293,7 +293,8 @@ class Solver {
   /// Rows [first, end) of the block where sites may be far: by a walk where they are convex. Keys are walked in as few
   /// bits as their segments allow.
   void solve_rest(std::int64_t top, int first, int end) {
-    const auto far = [&](int s) { return !is_near(s); }, wide = [&](int s) { return !is_narrow(s); };
+    const auto far = [&](int s) { return !is_near(s); };
+    const auto wide = [&](int s) { return !is_narrow(s); };
     const auto narrow = [&](int s) { return is_narrow(s) && !is_near(s); };
     if constexpr (Form::kReal) {
       if (!walk_far(s_.wide_walk, narrow_, far, top, first, end))

@@ -189,7 +189,7 @@ int root_up(std::int64_t d2) {
 }
 
 int reach_from(const Frame& frame, std::uint32_t most) {
-  if (frame.real) return static_cast<int>(std::min<std::uint32_t>(frame.reach, most));
+  if (frame.real) return static_cast<int>(std::min<std::int64_t>(frame.reach, most));
   return most > frame.limit ? frame.reach : std::min(frame.reach, root_up(most));
 }
 
