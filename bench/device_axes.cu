@@ -1,4 +1,4 @@
-// Times medial axes and local thickness on a device.
+// Times medial axes, local thickness and porosimetry on a device.
 //
 //   device_axes [--plane N] [--side N] [--replays N]
 //
@@ -84,16 +84,18 @@ struct Bench {
     }
   }
 
-  void thickness(const Named& one, const Shape& shape) const {
+  /// @param from_faces  porosimetry
+  void thickness(const Named& one, const Shape& shape, bool from_faces) const {
     const Mask mask(shape, one.kind, one.share);
     const Block<float> out(element_count(shape));
     const AnyDeviceView result = DeviceView<float>(out.data, shape);
     Array expected(DType::float32, shape);
-    apps::local_thickness(mask.host.view(), {}, expected.view());
-    const auto report = apps::local_thickness(mask.there(), {}, result);
+    apps::local_thickness(mask.host.view(), {.from_faces = from_faces}, expected.view());
+    const apps::DeviceLocalThicknessOptions options{.from_faces = from_faces};
+    const auto report = apps::local_thickness(mask.there(), options, result);
     print(
-        "local thickness", one.name, shape,
-        [&](cudaStream_t stream) { apps::local_thickness(mask.there(), {}, result, Stream{stream}); },
+        from_faces ? "porosimetry" : "local thickness", one.name, shape,
+        [&](cudaStream_t stream) { apps::local_thickness(mask.there(), options, result, Stream{stream}); },
         same(out.data, expected), report.scratch_bytes);
   }
 };
@@ -113,6 +115,7 @@ int main(int count, char** words) {
   for (const Named& one : kMasks)
     for (const Shape& shape : {Shape{bench.plane, bench.plane}, Shape{bench.side, bench.side, bench.side}}) {
       bench.axes(one, shape);
-      bench.thickness(one, shape);
+      bench.thickness(one, shape, false);
+      bench.thickness(one, shape, true);
     }
 }

@@ -4,8 +4,8 @@
 //
 // The mesh (by default a torus) is scaled so that its longest side is 1 and its low corner 0; lattices have n points
 // along each axis of [0, 1]³. The fine mesh is an octahedron of 1 M triangles, put on a sphere with bumps. Each case is
-// compared with the CPU before it is timed, on a coarser lattice where that would take long. Medians of the replays, in
-// milliseconds.
+// compared with the CPU before it is timed, on a coarser lattice where that would take long. A line of JSON a case: the
+// median milliseconds of the replays, and how many points have a distance.
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -130,6 +130,12 @@ double time_of_call(const Work& work, int replays) {
   return median(std::move(times));
 }
 
+void print(const std::string& name, std::int64_t points, double milliseconds, bool same) {
+  std::printf("{\"case\": \"%s\", \"points\": %lld, \"ms\": %.4f, \"same\": %s}\n", name.c_str(),
+              static_cast<long long>(points), milliseconds, same ? "true" : "false");
+  std::fflush(stdout);
+}
+
 struct Bench {
   std::string only;
   int replays = 10;
@@ -138,8 +144,7 @@ struct Bench {
 
   void build(const char* name, const Mesh& mesh, Sign sign) const {
     if (!wants(name)) return;
-    const double ms = time_of_call([&] { set_of(mesh, sign, Backend::cuda); }, 1);
-    std::printf("%-44s %10.3f ms\n", name, ms);
+    print(name, 0, time_of_call([&] { set_of(mesh, sign, Backend::cuda); }, 1), true);
   }
 
   void band(const char* name, const Mesh& mesh, Sign sign, std::int64_t n, double cutoff, bool ids, bool closest,
@@ -156,10 +161,7 @@ struct Bench {
                       equal(expected.distances, found.distances) && equal(expected.triangles, found.triangles) &&
                       equal(expected.closest, found.closest);
     const DeviceBand once = device.device_band(unit_lattice(n), options);
-    const double ms = time_of_call([&] { device.device_band(unit_lattice(n), options); }, replays);
-    std::printf("%-44s %10.3f ms  %6.1f M points, %7lld tiles%s\n", name, ms, 1e-6 * static_cast<double>(once.active),
-                static_cast<long long>(once.count()), same ? "" : "  DIFFERS FROM THE CPU");
-    std::fflush(stdout);
+    print(name, once.active, time_of_call([&] { device.device_band(unit_lattice(n), options); }, replays), same);
   }
 
   void field(const char* name, const Mesh& mesh, Sign sign, std::int64_t n, std::int64_t checked) const {
@@ -175,8 +177,7 @@ struct Bench {
     DeviceOutputs there;
     there.distance = AnyDeviceView(reinterpret_cast<std::byte*>(memory.data), DType::float32, {n, n, n});
     const double ms = time_of_call([&] { device.field(unit_lattice(n), there); }, replays);
-    std::printf("%-44s %10.3f ms%s\n", name, ms, equal(expected, found) ? "" : "  DIFFERS FROM THE CPU");
-    std::fflush(stdout);
+    print(name, n * n * n, ms, equal(expected, found));
   }
 
   void points(const char* name, const Mesh& mesh, Sign sign, std::int64_t n) const {
@@ -202,9 +203,7 @@ struct Bench {
     DeviceOutputs there;
     there.distance = AnyDeviceView(reinterpret_cast<std::byte*>(answers.data), DType::float32, {n});
     const AnyConstDeviceView questions(reinterpret_cast<const std::byte*>(memory.data), DType::float32, {n, 3});
-    const double ms = time_of_call([&] { device.nearest(questions, there); }, replays);
-    std::printf("%-44s %10.3f ms%s\n", name, ms, equal(expected, found) ? "" : "  DIFFERS FROM THE CPU");
-    std::fflush(stdout);
+    print(name, n, time_of_call([&] { device.nearest(questions, there); }, replays), equal(expected, found));
   }
 };
 

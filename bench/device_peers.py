@@ -26,6 +26,12 @@ def peers():
     return found
 
 
+def drawing():
+    """What draws the masks on the device."""
+    source = pathlib.Path(__file__).with_name("device_cases.cuh").read_text()
+    return cupy.RawModule(code=source, options=("-std=c++17",)).get_function("draw")
+
+
 def draw(kernel, record):
     """The mask as device_bench drew it, and inverted: for these peers zeros are the sites."""
     shape = [int(n) for n in record["size"].split("x")]
@@ -54,12 +60,14 @@ def main():
     parser.add_argument("ours", help="what device_bench wrote")
     parser.add_argument("-o", "--output", required=True, help="the same with the peers' times")
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--sizes", help="of which sizes, separated by commas; all, if not given")
     arguments = parser.parse_args()
-    source = pathlib.Path(__file__).with_name("device_cases.cuh").read_text()
-    kernel = cupy.RawModule(code=source, options=("-std=c++17",)).get_function("draw")
+    kernel = drawing()
+    sizes = arguments.sizes and arguments.sizes.split(",")
     with open(arguments.ours) as lines, open(arguments.output, "w") as output:
         for record in map(json.loads, lines):
-            if record["operation"] == "distance" and record["batch_axes"] == 0 and record["case"] != "none":
+            is_plain = record["operation"] == "distance" and record["batch_axes"] == 0 and record["case"] != "none"
+            if is_plain and (not sizes or record["size"] in sizes):
                 for name, transform in peers().items():
                     mask = draw(kernel, record)
                     error = abs(sum_of_squares(transform(mask)) - record["sum_of_squares"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the results of stream.py and stream_paper.py as the tables of docs/performance.md.
+"""Prints the results of stream.py and stream_paper.py as the tables of the documentation.
 
   python bench/stream_tables.py stream.jsonl paper.jsonl
 

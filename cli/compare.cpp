@@ -125,8 +125,8 @@ int run_compare(const CompareArguments& arguments) {
   if (arguments.a == "-" && arguments.b == "-")
     throw InvalidArgument("only one of the two files can be standard input");
   if (io::same_stream(arguments.a, arguments.b))
-    throw InvalidArgument(fmt::format("{} and {} are one pipe, which only one of them can read; give one of them a file",
-                                      arguments.a, arguments.b));
+    throw InvalidArgument(fmt::format(
+        "{} and {} are one pipe, which only one of them can read; give one of them a file", arguments.a, arguments.b));
   const Comparison comparison = compare(arguments, tolerance);
   if (arguments.json) print_line(json_of(arguments, comparison, tolerance));
   else if (!is_quiet()) print_text(text_of(comparison));

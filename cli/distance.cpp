@@ -256,15 +256,9 @@ Work declare_distance(CLI::App* verb) {
   verb->add_option("--coordinates", a.coordinates, "NPY file for its coordinates, shape [rank, shape...]");
   verb->add_option("--max-distance", a.max_distance, "Farther elements get inf, and index -1");
   verb->add_option("--region", a.region, "Part of the result, such as 0:100,20: (begin:end per axis)");
-  verb->add_option("--algorithm", a.algorithm,
-                   "By an algorithm as it was published, to compare: pba, proximate, jfa, skw or brute, with parameters as "
-                   "in pba:m1=16,m2=16,m3=4; list says what they are")
-      ->trigger_on_parse()
-      ->each([](const std::string& name) {
-        if (name != "list") return;
-        print_text(algorithm_list());
-        throw CLI::Success();
-      });
+  add_algorithm_option(verb, a.algorithm,
+                       "pba, proximate, jfa, skw or brute, with parameters as in pba:m1=16,m2=16,m3=4",
+                       distance_algorithms());
   verb->add_option("--preview", a.preview, "Chart of the field, as PNG");
   verb->add_option("--title", a.title, "Title of the chart");
   verb->add_option("--units", a.units, "Name of the unit of length in the chart");

@@ -16,8 +16,8 @@ std::vector<std::string> expanded(const std::vector<std::string>& inputs);
 /// @throws IoError it cannot be read, or holds none
 std::vector<std::string> files_in(const std::string& folder);
 
-/// "out/{stem}_edt.tif" for an input: {stem} is its name without folder and ending, {name} with the ending, {folder} the
-/// folder.
+/// "out/{stem}_edt.tif" for an input: {stem} is its name without folder and ending, {name} with the ending, {folder}
+/// the folder.
 /// @throws InvalidArgument another word in braces
 std::string named_after(const std::string& pattern, const std::string& input);
 

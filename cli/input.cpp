@@ -179,7 +179,8 @@ io::ImageInfo probe_slices(const Input& input) {
   volume.meaning.axes.insert(volume.meaning.axes.begin(), io::axis_named('z'));
   volume.meaning.axes.front().unit = volume.meaning.unit();
   if (!volume.meaning.spacing().empty())
-    volume.warnings.push_back("is a stack whose slices do not say how far apart they are: 1 is taken; --spacing says it");
+    volume.warnings.push_back(
+        "is a stack whose slices do not say how far apart they are: 1 is taken; --spacing says it");
   volume.meaning.place.reset();
   volume.meaning.native.reset();
   return volume;
@@ -210,10 +211,12 @@ std::string input_name(const std::string& path) { return path == "-" ? "standard
 
 void declare_input(CLI::App* verb, InputArguments& a) {
   verb->add_flag("--stack", a.stack, "The images of a folder, or those named, are the slices of a volume");
-  verb->add_option("--axes", a.axes,
-                   "What the axes are, a letter each: z, y, x of space, c channels, t time, others (default: the file's)");
+  verb->add_option(
+      "--axes", a.axes,
+      "What the axes are, a letter each: z, y, x of space, c channels, t time, others (default: the file's)");
   verb->add_option("--channel", a.channel, "The channel to take: a number, a name, red, green, blue or alpha");
-  verb->add_option("--ndim", a.ndim, "Axes of space, the last ones; the others are a batch (default: the file's, or all)");
+  verb->add_option("--ndim", a.ndim,
+                   "Axes of space, the last ones; the others are a batch (default: the file's, or all)");
 }
 
 io::Colours colours_for(const grid::Sites& sites) {
@@ -287,8 +290,8 @@ void check_count(const char* option, std::size_t values, const Shape& shape) {
   const auto axes = static_cast<std::size_t>(shape.rank());
   if (values > 1 && values != axes)
     throw InvalidArgument(
-        fmt::format("{} has {} values, but the shape {} has {} {}; give one for all axes or one per axis", option, values,
-                    to_string(shape), axes, axes == 1 ? "axis" : "axes"));
+        fmt::format("{} has {} values, but the shape {} has {} {}; give one for all axes or one per axis", option,
+                    values, to_string(shape), axes, axes == 1 ? "axis" : "axes"));
 }
 
 io::Meaning meaning_of_results(const Input& input, const std::vector<double>& spacing, bool given,

@@ -1,7 +1,8 @@
 // Ctrl-C and its kin: whatever the command does, it ends at once; temporary files go, the exit code tells the signal.
 //
 // Why not ask the work to stop: reading, counting, compressing and drawing would each have to listen, and a write to a
-// pipe that nobody reads cannot. Nothing needs to be undone: an output has no name until it is whole, or a temporary one.
+// pipe that nobody reads cannot. Nothing needs to be undone: an output has no name until it is whole, or a temporary
+// one.
 #pragma once
 
 namespace fathom::cli {

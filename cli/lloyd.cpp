@@ -76,8 +76,9 @@ Work declare_lloyd(CLI::App* verb) {
   LloydArguments& a = *arguments;
   a.common.input.tones = true;
   verb->footer(kExamples);
-  verb->add_option("WEIGHTS", a.common.input.path,
-                   "Image or volume with a weight for each element: .png .tif .nii .npy and others; - for standard input")
+  verb->add_option(
+          "WEIGHTS", a.common.input.path,
+          "Image or volume with a weight for each element: .png .tif .nii .npy and others; - for standard input")
       ->required();
   verb->add_option("--points", a.points, "File of the sites: x, y and, of volumes, z; .csv .npy .ply")->required();
   verb->add_option("-o,--output", a.common.output, "Where the moved sites go: .csv .npy");

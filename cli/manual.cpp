@@ -72,8 +72,8 @@ std::string man_page(const CLI::App& command, const CLI::App& topic) {
   const std::string name = whole ? "fathom" : "fathom-" + topic.get_name();
   std::string title = name;
   for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  std::string text = fmt::format(".TH {} 1 \"\" \"fathom {}\"\n.SH NAME\n{} \\- {}\n", title, FATHOM_VERSION, roff(name),
-                                 roff(topic.get_description()));
+  std::string text = fmt::format(".TH {} 1 \"\" \"fathom {}\"\n.SH NAME\n{} \\- {}\n", title, FATHOM_VERSION,
+                                 roff(name), roff(topic.get_description()));
   if (!whole) return text + ".SH SYNOPSIS\n" + man_verb(topic);
   text += ".SH SYNOPSIS\n";
   for (const CLI::App* verb : command.get_subcommands({})) text += man_synopsis(*verb) + ".br\n";

@@ -38,10 +38,73 @@ apps::MedialAxisOptions options_of(const MedialAxisArguments& a) {
   return options;
 }
 
-/// Outputs, in the order in which the command adds them; those that are only worked with have no path.
+/// What is made, to be written or to work with. The axis always is.
+struct Wanted {
+  bool distance, nearest, witness, balls;
+  DType index;
+
+  Wanted(const MedialAxisArguments& a, const Operation& operation)
+      : distance(!a.distance.empty() || !a.preview.empty()),
+        nearest(!a.nearest.empty() || !a.balls.empty()),
+        witness(!a.witness.empty()),
+        balls(!a.balls.empty()) {
+    const bool is_short = element_count(operation.input().space()) <= std::numeric_limits<std::int32_t>::max();
+    index = is_short ? DType::int32 : DType::int64;
+  }
+};
+
+/// In the order in which the command adds them; those that nobody wants are empty.
 struct Results {
   Array axis, distance, nearest, witness, balls;
+
+  Results(const Wanted& wanted, const Shape& shape) : axis(DType::boolean, shape) {
+    const auto make = [&](bool is_wanted, DType dtype) { return is_wanted ? Array(dtype, shape) : Array(); };
+    distance = make(wanted.distance, DType::float32);
+    nearest = make(wanted.nearest, wanted.index);
+    witness = make(wanted.witness, wanted.index);
+    balls = make(wanted.balls, DType::boolean);
+  }
 };
+
+/// Views of memory that is there, or not yet.
+apps::MedialAxisOutputs outputs_of(const Wanted& wanted, const Shape& shape, Results* results = nullptr) {
+  const auto view = [&](bool is_wanted, DType dtype, Array Results::*array) {
+    return !is_wanted ? AnyView() : results ? (results->*array).view() : AnyView(nullptr, dtype, shape);
+  };
+  return {view(true, DType::boolean, &Results::axis), view(wanted.distance, DType::float32, &Results::distance),
+          view(wanted.nearest, wanted.index, &Results::nearest), view(wanted.witness, wanted.index, &Results::witness)};
+}
+
+void add_outputs(const MedialAxisArguments& a, DType index, Operation& operation) {
+  const auto add = [&](const char* option, const std::string& path, const char* content, DType dtype) {
+    operation.add(
+        {.option = option, .path = path, .content = content, .dtype = dtype, .shape = operation.input().shape()});
+  };
+  add("-o", a.output, "medial axis", DType::boolean);
+  add("--distance", a.distance, "distance", DType::float32);
+  add("--nearest", a.nearest, "nearest background", index);
+  add("--witness", a.witness, "background on the other side", index);
+  add("--balls", a.balls, "balls around the axis", DType::boolean);
+}
+
+/// Leaves the work its scratch.
+void fit(const MedialAxisArguments& a, const Wanted& wanted, apps::MedialAxisOptions options, Operation& operation) {
+  const Shape& shape = operation.input().shape();
+  const apps::MedialAxisOutputs outputs = outputs_of(wanted, shape);
+  options.execution.backend = operation.execution().backend;
+  const auto scratch = [&](int threads) {
+    options.execution.threads = threads;
+    const std::size_t axis = apps::scratch_bytes(operation.unread(), options, outputs);
+    if (!wanted.balls) return axis;
+    const apps::AxisBallsOptions balls{options.spacing, options.batch_axes, options.execution};
+    return std::max(axis, apps::scratch_bytes(outputs.axis, outputs.nearest, balls, outputs.axis));
+  };
+  const std::size_t of_element = (a.distance.empty() && wanted.distance ? sizeof(float) : 0) +
+                                 (a.nearest.empty() && wanted.nearest ? size_of(wanted.index) : 0) +
+                                 (a.preview.empty() ? 0 : sizeof(float));
+  operation.fit(scratch(operation.execution().threads), scratch(1),
+                operation.object_bytes() + static_cast<std::size_t>(element_count(shape)) * of_element);
+}
 
 /// The radius along the axis, 0 in the background, inf in the rest of the object.
 Array radius_on_axis(const Results& results) {
@@ -64,83 +127,42 @@ int run_medial_axis(const MedialAxisArguments& a) {
   const Shape shape = operation.input().shape();
   options.spacing = operation.spacing();
   options.batch_axes = operation.input().batch_axes;
-  const bool short_indices = element_count(operation.input().space()) <= std::numeric_limits<std::int32_t>::max();
-  const DType index = short_indices ? DType::int32 : DType::int64;
-  const bool wants_distance = !a.distance.empty() || !a.preview.empty();
-  const bool wants_nearest = !a.nearest.empty() || !a.balls.empty();
-  operation.add({.option = "-o", .path = a.output, .content = "medial axis", .dtype = DType::boolean, .shape = shape});
-  operation.add(
-      {.option = "--distance", .path = a.distance, .content = "distance", .dtype = DType::float32, .shape = shape});
-  operation.add(
-      {.option = "--nearest", .path = a.nearest, .content = "nearest background", .dtype = index, .shape = shape});
-  operation.add({.option = "--witness",
-                 .path = a.witness,
-                 .content = "background on the other side",
-                 .dtype = index,
-                 .shape = shape});
-  operation.add({.option = "--balls",
-                 .path = a.balls,
-                 .content = "balls around the axis",
-                 .dtype = DType::boolean,
-                 .shape = shape});
+  const Wanted wanted(a, operation);
+  add_outputs(a, wanted.index, operation);
   operation.settings = {{"pruning", a.pruning}, {"gamma", options.gamma}, {"ties", a.ties}};
-
-  const auto no_data = [&](DType dtype) { return AnyView(nullptr, dtype, shape); };
-  apps::MedialAxisOutputs outputs{.axis = no_data(DType::boolean), .distance = {}, .nearest = {}, .witness = {}};
-  if (wants_distance) outputs.distance = no_data(DType::float32);
-  if (wants_nearest) outputs.nearest = no_data(index);
-  if (!a.witness.empty()) outputs.witness = no_data(index);
-  apps::AxisBallsOptions balls{.spacing = options.spacing, .batch_axes = options.batch_axes, .execution = {}};
-  const auto scratch = [&](int threads) {
-    options.execution.threads = balls.execution.threads = threads;
-    const std::size_t axis = apps::scratch_bytes(operation.unread(), options, outputs);
-    if (a.balls.empty()) return axis;
-    return std::max(axis, apps::scratch_bytes(outputs.axis, outputs.nearest, balls, outputs.axis));
-  };
-  options.execution.backend = balls.execution.backend = operation.execution().backend;
-  operation.fit(scratch(operation.execution().threads), scratch(1));
+  fit(a, wanted, options, operation);
   if (a.plan) return operation.print_plan();
 
   const Arranged image = operation.read_object();
-  Results results{.axis = Array(DType::boolean, shape), .distance = {}, .nearest = {}, .witness = {}, .balls = {}};
-  outputs.axis = results.axis.view();
-  const auto make = [&](bool wanted, DType dtype, Array& array, AnyView& view) {
-    if (!wanted) return;
-    array = Array(dtype, shape);
-    view = array.view();
-  };
-  make(wants_distance, DType::float32, results.distance, outputs.distance);
-  make(wants_nearest, index, results.nearest, outputs.nearest);
-  make(!a.witness.empty(), index, results.witness, outputs.witness);
+  Results results(wanted, shape);
   operation.begin("computing");
   options.execution = operation.execution();
-  const apps::MedialAxisReport report = apps::medial_axis(image.view, options, outputs);
-  if (!a.balls.empty()) {
-    results.balls = Array(DType::boolean, shape);
-    operation.begin("drawing balls");
-    balls.execution = operation.execution();
-    apps::axis_balls(results.axis.view(), results.nearest.view(), balls, results.balls.view());
-  }
+  const apps::MedialAxisReport report = apps::medial_axis(image.view, options, outputs_of(wanted, shape, &results));
   const std::int64_t object = grid::count_sites(image.view, {grid::Sites::Rule::nonzero}),
                      on_axis = count_in(results.axis);
   operation.output(0).detail = fmt::format(", {} of {} elements", on_axis, object);
   Json more = {{"object", object}, {"axis", on_axis}};
-  if (!a.balls.empty()) {
+  if (wanted.balls) {
+    operation.begin("drawing balls");
+    const apps::AxisBallsOptions balls{options.spacing, options.batch_axes, operation.execution()};
+    apps::axis_balls(std::as_const(results.axis).view(), std::as_const(results.nearest).view(), balls,
+                     results.balls.view());
     const std::int64_t covered = count_in(results.balls);
     operation.output(4).detail = fmt::format(", {} of {} elements", covered, object);
     more["balls"] = covered;
   }
+  const auto draw = [&](PendingFiles& files) {
+    if (a.preview.empty()) return;
+    const Array radius = radius_on_axis(results);
+    Chart chart = operation.chart_of(radius.view());
+    if (chart.title.empty()) chart.title = "Radius along the medial axis";
+    chart.zero = "background";
+    chart.none = "off the axis";
+    draw_chart(chart, files.add(a.preview).stream());
+  };
   operation.write({results.axis.view(), results.distance.view(), results.nearest.view(), results.witness.view(),
                    results.balls.view()},
-                  [&](PendingFiles& files) {
-                    if (a.preview.empty()) return;
-                    const Array radius = radius_on_axis(results);
-                    Chart chart = operation.chart_of(radius.view());
-                    if (chart.title.empty()) chart.title = "Radius along the medial axis";
-                    chart.zero = "background";
-                    chart.none = "off the axis";
-                    draw_chart(chart, files.add(a.preview).stream());
-                  });
+                  draw);
   return operation.print(report, more);
 }
 

@@ -9,8 +9,8 @@
 
 namespace fathom::cli {
 
-/// What a budget leaves for scratch beside arrays. Without a budget the machine's free memory is one, so that a call too
-/// large is refused and not killed.
+/// What a budget leaves for scratch beside arrays. Without a budget the machine's free memory is one, so that a call
+/// too large is refused and not killed.
 /// @param way_out  "--region computes a part, and ": what helps where the machine has too little
 /// @throws InvalidArgument the budget is too small; the message names the smallest that works
 /// @throws IoError the machine has too little memory

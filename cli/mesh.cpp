@@ -13,6 +13,7 @@
 #include "exit_code.h"
 #include "fathom/io/stream.h"
 #include "input.h"
+#include "mesh_algorithm.h"
 #include "mesh_compare.h"
 #include "mesh_field.h"
 #include "mesh_plan.h"
@@ -44,6 +45,8 @@ constexpr const char* kExamples = R"(Examples:
       distance, nearest triangle and closest point of each point
   fathom mesh part.stl --compare scan.ply
       how far the surfaces are from one another: the largest distance, where it is, the mean, both ways
+  fathom mesh part.stl -o part.vti --spacing 0.5 --band 3 --algorithm octree
+      by an octree as it was published, and how many points of the band that misses
 
 --origin, --spacing and --shape are in the order of the mesh's coordinates, x, y, z; arrays are [z, y, x], as
 volumes are.
@@ -108,7 +111,7 @@ class MeshWork {
     mesh::TriangleSetOptions options = plan_.set;
     options.execution.progress = progress_.callback();
     mesh::TriangleSet set({mesh_.vertices.view(), mesh_.triangles.view()}, options);
-    mesh_ = {};
+    if (!plan_.algorithm) mesh_ = {};
     outcome_.build = seconds_since(start);
     outcome_.topology = set.topology();
     outcome_.bounds = set.bounds();
@@ -119,7 +122,7 @@ class MeshWork {
   }
 
   void compute(const mesh::TriangleSet& set, const Execution& execution) {
-    field_ = compute_field(set, plan_, execution, outcome_);
+    field_ = compute_field(set, {mesh_.vertices.view(), mesh_.triangles.view()}, plan_, execution, outcome_);
     if (!plan_.offset) return;
     const mesh::IsoSurface& surface = field_.surface;
     outcome_.surface = {surface.vertices.shape()[0], surface.triangles.shape()[0], surface.closed};
@@ -218,6 +221,8 @@ Work declare_mesh(CLI::App* verb) {
                    ".vdb .nvdb .vtu)");
   verb->add_option("--cutoff", a.cutoff, "The same in the mesh's units");
   verb->add_flag("--dense", a.dense, "Distances at all points (default)");
+  add_algorithm_option(verb, a.algorithm, "octree, mauch or naive, of a band, with parameters as in octree:corrected=1",
+                       mesh_algorithms());
   verb->add_option("--offset", a.offset,
                    "The surface at this distance instead of the field, in the mesh's units; below 0 inside");
   verb->add_option("--sign", a.sign,

@@ -18,6 +18,7 @@ struct MeshArguments {
   std::string resolution, spacing, origin, shape, margin;
   std::string band, cutoff, offset;
   bool dense = false;
+  std::string algorithm;
   std::string sign = "auto";
   std::string rule;
   std::string closest, triangles, inside;

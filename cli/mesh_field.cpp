@@ -50,9 +50,21 @@ void mark_inside(const Array& distances, Array& inside) {
                  [](T distance) { return static_cast<std::uint8_t>(distance <= 0); });
 }
 
-void fill_from_band(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution, MeshField& field,
+/// By the algorithm as it was published.
+mesh::Band published_band(const mesh::Triangles& triangles, const MeshPlan& plan, const Execution& execution,
+                          MeshOutcome& outcome) {
+  published::BandOptions options = *plan.algorithm;
+  options.cutoff = *plan.cutoff;
+  options.execution.progress = execution.progress;
+  published::BandResult result = published::band(triangles, plan.lattice, options);
+  const published::BandReport& report = result.report;
+  outcome.report = {report.backend, result.band.instruction_set, report.threads, report.scratch_bytes, report.device};
+  outcome.algorithm = report;
+  return std::move(result.band);
+}
+
+mesh::Band own_band(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution,
                     MeshOutcome& outcome) {
-  std::vector<Array>& arrays = field.arrays;
   mesh::BandOptions options;
   options.cutoff = *plan.cutoff;
   options.dtype = plan.dtype;
@@ -60,12 +72,17 @@ void fill_from_band(const mesh::TriangleSet& set, const MeshPlan& plan, const Ex
   options.closest = plan.output(Kind::closest) != nullptr;
   options.execution = execution;
   mesh::Band band = set.band(plan.lattice, options);
-  outcome.active = band.active;
-  outcome.tiles = band.count();
-  outcome.band_bytes = band.bytes();
   const bool on_device = set.on_device();
   outcome.report = {on_device ? Backend::cuda : Backend::cpu, band.instruction_set, band.threads, 0,
                     on_device ? describe_device(current_device()).name : std::string()};
+  return band;
+}
+
+void fill_from_band(mesh::Band band, const MeshPlan& plan, MeshField& field, MeshOutcome& outcome) {
+  std::vector<Array>& arrays = field.arrays;
+  outcome.active = band.active;
+  outcome.tiles = band.count();
+  outcome.band_bytes = band.bytes();
   for (std::size_t k = 0; k < arrays.size(); ++k) switch (plan.outputs[k].kind) {
       case Kind::distance: band.to_dense(arrays[k].view()); break;
       case Kind::triangle: spread<std::int32_t>(band, band.triangles, 1, -1, arrays[k]); break;
@@ -100,13 +117,14 @@ void fill_densely(const mesh::TriangleSet& set, const MeshPlan& plan, const Exec
 
 }  // namespace
 
-MeshField compute_field(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution,
-                        MeshOutcome& outcome) {
+MeshField compute_field(const mesh::TriangleSet& set, const mesh::Triangles& triangles, const MeshPlan& plan,
+                        const Execution& execution, MeshOutcome& outcome) {
   MeshField field;
   for (const MeshOutput& output : plan.outputs)
     field.arrays.push_back(output.is_array() ? Array(output.dtype, output.shape) : Array());
-  plan.cutoff ? fill_from_band(set, plan, execution, field, outcome)
-              : fill_densely(set, plan, execution, field.arrays, outcome);
+  if (plan.algorithm) fill_from_band(published_band(triangles, plan, execution, outcome), plan, field, outcome);
+  else if (plan.cutoff) fill_from_band(own_band(set, plan, execution, outcome), plan, field, outcome);
+  else fill_densely(set, plan, execution, field.arrays, outcome);
   for (std::size_t k = 0; k < field.arrays.size(); ++k) {
     if (plan.outputs[k].kind == Kind::distance) outcome.range = value_range(std::as_const(field.arrays[k]).view());
     if (plan.outputs[k].kind == Kind::inside) {

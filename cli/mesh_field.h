@@ -15,8 +15,9 @@ struct MeshField {
 };
 
 /// Points beyond a band's cutoff have ±cutoff, triangle −1 and closest point NaN.
+/// @param triangles  of the set, for an algorithm in place of the library's own
 /// @param outcome  gets what is said of them
-MeshField compute_field(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution,
-                        MeshOutcome& outcome);
+MeshField compute_field(const mesh::TriangleSet& set, const mesh::Triangles& triangles, const MeshPlan& plan,
+                        const Execution& execution, MeshOutcome& outcome);
 
 }  // namespace fathom::cli

@@ -14,6 +14,7 @@
 #include "fathom/io/stream.h"
 #include "input.h"
 #include "memory.h"
+#include "mesh_algorithm.h"
 #include "options.h"
 #include "report.h"
 
@@ -391,6 +392,7 @@ std::optional<std::string_view> lattice_option(const MeshArguments& a) {
                                          {"--cutoff", !a.cutoff.empty()},
                                          {"--dense", a.dense},
                                          {"--offset", !a.offset.empty()},
+                                         {"--algorithm", !a.algorithm.empty()},
                                          {"--compress", a.compress},
                                          {"--closest", !a.closest.empty()},
                                          {"--triangles", !a.triangles.empty()},
@@ -427,6 +429,11 @@ MeshPlan make_mesh_plan(const MeshArguments& arguments) {
     plan.around = lattice_options(arguments);
     plan.has_margin = !arguments.margin.empty();
     plan_form(arguments, plan);
+    if (!arguments.algorithm.empty()) {
+      plan.algorithm = plan_mesh_algorithm(arguments, plan);
+      plan.set.sign = mesh::Sign::none;
+      plan.set.execution.backend = Backend::cpu;
+    }
   } else {
     check_point_options(arguments);
     plan.table_format = io::check_table(arguments.output, 1, parse_table_format(arguments.format));
@@ -448,6 +455,10 @@ void plan_field(MeshPlan& plan, const MeshArguments& arguments, const io::Mesh& 
   if (plan.cutoff && element_count(plan.lattice.array_shape()) <= kMostCounted) {
     const std::size_t tiles = tiles_near(mesh, plan.lattice, *plan.cutoff);
     plan.needs.band = band_bytes(plan, tiles);
+    // The mesh stays there for it; mauch and naive have a number for each point of the lattice.
+    if (plan.algorithm) plan.needs.band += plan.needs.mesh;
+    if (plan.algorithm && plan.algorithm->algorithm != published::BandAlgorithm::octree)
+      plan.needs.band += 8 * static_cast<std::size_t>(element_count(plan.lattice.array_shape()));
     for (const MeshOutput& output : plan.outputs)
       if (!output.is_array()) plan.needs.outputs += bytes_to_write(output, tiles);
   }

@@ -13,6 +13,7 @@
 #include "fathom/io/points.h"
 #include "fathom/io/sparse.h"
 #include "fathom/mesh/triangle_set.h"
+#include "fathom/published/band.h"
 #include "mesh.h"
 
 namespace fathom::cli {
@@ -56,6 +57,7 @@ struct MeshPlan {
   bool has_margin = false;
   std::optional<double> band;    ///< voxels on each side
   std::optional<double> cutoff;  ///< of a band, in the mesh's units; set from `band`, too. Nothing: the field is dense
+  std::optional<published::BandOptions> algorithm;  ///< of the band, in place of the library's own
   std::optional<double> offset;  ///< of the surface that is wanted from the field, whose band is as wide as that takes
   DType dtype = DType::float32;
   io::WriteOptions field_format;

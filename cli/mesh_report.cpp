@@ -6,6 +6,7 @@
 #include "input.h"
 #include "json.h"
 #include "memory.h"
+#include "mesh_algorithm.h"
 #include "options.h"
 
 namespace fathom::cli {
@@ -228,6 +229,7 @@ std::string mesh_text(const MeshArguments& arguments, const MeshPlan& plan, cons
   }
   for (const MeshOutput& output : plan.outputs)
     if (!output.path.empty()) text += line_of(output, plan, outcome);
+  if (outcome.algorithm) text += mesh_algorithm_text(*plan.algorithm, *outcome.algorithm);
   if (!arguments.preview.empty()) text += fmt::format("{}: picture\n", arguments.preview);
   return text;
 }
@@ -264,6 +266,7 @@ void print_mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const
         {"total", outcome.total}}},
       {"set_bytes", outcome.set_bytes},
       {"bytes", needs_json(plan.needs)}};
+  if (outcome.algorithm) json["algorithm"] = mesh_algorithm_json(*plan.algorithm, *outcome.algorithm);
   add_execution(outcome.report, json);
   print_line(json);
 }

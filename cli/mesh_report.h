@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct MeshOutcome {
   mesh::Sign sign = mesh::Sign::none;
   std::size_t set_bytes = 0;
   mesh::Report report;
+  std::optional<published::BandReport> algorithm;  ///< with --algorithm
   ValueRange range;            ///< of the distances; without a finite value: none were computed
   std::int64_t questions = 0;  ///< points of --points
   std::int64_t active = 0;     ///< points of the band

@@ -123,7 +123,7 @@ int run_morphology(const MorphologyArguments& a) {
     of_chart = static_cast<std::size_t>(element_count(field.shape())) * (sizeof(float) + 2) +
                grid::scratch_bytes({nullptr, dtype, field.shape()}, chart_options(options), {field, {}, {}, {}});
   work.fit(apps::morphology_scratch_bytes(unread, options), apps::least_morphology_scratch_bytes(unread, options),
-           of_chart);
+           work.object_bytes() + of_chart);
   if (a.common.plan) return work.print_plan();
 
   const Arranged object = work.read_object();

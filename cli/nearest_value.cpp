@@ -119,10 +119,11 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 class ValueGaps {
  public:
   ValueGaps(const grid::Sites& gaps, Arranged& image)
-      : value_(gaps.value.real()), mask_(grid::mark_sites(image.view, gaps)) {
-    image.data = dense_copy(image.view);
-    image.view = std::as_const(image.data).view();
+      : value_(gaps.value.real()), mask_(grid::mark_sites(std::as_const(image.data).view(), gaps)) {
     each(image.data, [&](auto& element) { element = static_cast<std::remove_reference_t<decltype(element)>>(kNan); });
+    const auto size = static_cast<std::ptrdiff_t>(size_of(image.data.dtype()));
+    const std::ptrdiff_t first = (image.view.data() - image.data.data()) / size;
+    mask_ = dense_copy({mask_.data() + first, mask_.dtype(), image.view.shape(), image.view.strides()});
   }
   /// Those that were not filled have the value again.
   void restore(Array& filled) const {
@@ -132,6 +133,7 @@ class ValueGaps {
   }
 
  private:
+  /// Visits gaps of an array in the mask's order.
   template <class Visit>
   void each(Array& array, const Visit& visit) const {
     const auto visit_gaps = [&](auto* elements) {
@@ -143,7 +145,7 @@ class ValueGaps {
   }
 
   double value_;
-  Array mask_;
+  Array mask_;  ///< at first in the order of memory, then in the image's
 };
 
 /// @param words  of the chart of distances: its title, what 0 is, and inf
@@ -225,7 +227,7 @@ int run_expand(const NearestValueArguments& a) {
     scratch = std::max(scratch, apps::morphology_scratch_bytes(work.unread(), growth_of(options)));
     least = std::max(least, apps::least_morphology_scratch_bytes(work.unread(), growth_of(options)));
   }
-  work.fit(scratch, least, chart_bytes(a, work));
+  work.fit(scratch, least, work.object_bytes() + chart_bytes(a, work));
   if (a.common.plan) return work.print_plan();
 
   const Arranged labels = work.read_object();
@@ -264,14 +266,16 @@ int run_fill(const NearestValueArguments& a) {
   options.sites = {Rule::not_equal, missing.value};
   add_outputs(a, "values", work);
   const apps::NearestValueOutputs wanted = unmade(a, work, true);
-  const bool some = any(wanted);
+  const bool some = any(wanted), has_value = is_real && !work.no_data().empty();
+  const std::size_t mask = has_value ? static_cast<std::size_t>(element_count(work.input().shape())) : 0;
   work.fit(some ? apps::nearest_value_scratch_bytes(work.unread(), options, wanted) : 0,
-           some ? apps::nearest_value_scratch_bytes(work.unread(), options, wanted, true) : 0, chart_bytes(a, work));
+           some ? apps::nearest_value_scratch_bytes(work.unread(), options, wanted, true) : 0,
+           mask + chart_bytes(a, work));
   if (a.common.plan) return work.print_plan();
 
   Arranged image = work.read();
   std::optional<ValueGaps> gaps_of_value;
-  if (is_real && !work.no_data().empty()) gaps_of_value.emplace(work.gaps(), image);
+  if (has_value) gaps_of_value.emplace(work.gaps(), image);
   Results results(a, work);
   work.begin("computing");
   options.execution = work.execution();

@@ -182,7 +182,8 @@ std::size_t Operation::array_bytes() const {
   const auto taken = static_cast<std::size_t>(element_count(input_.shape()));
   std::size_t outputs = 0, largest = 0;
   for (const Output& output : outputs_) {
-    if (!output.is_array) continue;
+    const bool is_made = !output.path.empty() || &output == &outputs_.front();
+    if (!output.is_array || !is_made) continue;
     const std::size_t bytes = static_cast<std::size_t>(element_count(output.shape)) * size_of(output.dtype);
     outputs += bytes;
     largest = std::max(largest, bytes);
@@ -190,9 +191,13 @@ std::size_t Operation::array_bytes() const {
   // Where the last axis is another than the file's, the input is copied, and each output as it is written.
   const bool moves = !input_.order.empty() && input_.order.back() + 1 != static_cast<int>(input_.order.size());
   const std::size_t copies = moves ? std::max(taken * size, largest) : input_.pick ? taken * size : 0;
-  const bool compared = !arguments_.threshold.empty();
-  const std::size_t masks = taken * ((no_data_.empty() ? 0 : 1) + (compared ? 1 : no_data_.empty() ? 0 : size));
-  return elements * size + copies + masks + outputs + other_bytes_;
+  return elements * size + copies + outputs + other_bytes_;
+}
+
+std::size_t Operation::object_bytes() const {
+  const std::size_t has_gaps = no_data_.empty() ? 0 : 1;
+  const std::size_t copy = arguments_.threshold.empty() ? has_gaps * size_of(input_.info.dtype) : 1;
+  return static_cast<std::size_t>(element_count(input_.shape())) * (has_gaps + copy);
 }
 
 void Operation::fit(std::size_t scratch, std::size_t least, std::size_t other) {

@@ -1,5 +1,5 @@
-// What the verbs share that make arrays of one image, as `morphology` does: how the image and the options are given, what
-// is planned, read, written and said.
+// What the verbs share that make arrays of one image, as `morphology` does: how the image and the options are given,
+// what is planned, read, written and said.
 //
 // A verb declares declare_image(), its own options, and declare_work(). Then it makes an Operation, add()s its outputs,
 // states its settings, says with fit() what scratch it takes, and either prints the plan, or reads, computes under
@@ -111,11 +111,15 @@ class Operation {
   /// What the verb was told, for reports: name and text or number, in the order shown.
   Json settings = Json::object();
 
-  /// To be called when all outputs are added. Leaves the work the scratch that --memory, or the machine, has beside the arrays.
+  /// To be called when all outputs are added. Leaves the work the scratch that --memory, or the machine, has beside the
+  /// arrays.
   /// @param scratch, least  as the library says it needs, and at least
-  /// @param other           bytes of arrays that the verb makes beside input and outputs
+  /// @param other           bytes of arrays that the verb makes beside input and outputs: the first output, and others
+  ///                        that have a path
   /// @throws InvalidArgument, IoError as scratch_beside()
   void fit(std::size_t scratch, std::size_t least, std::size_t other = 0);
+  /// What read_object() takes beside the input.
+  std::size_t object_bytes() const;
   /// What --plan says.
   int print_plan() const;
 

@@ -64,6 +64,7 @@ constexpr Row kRows[] = {
     {"--occupied", "RULE"},
     {"--order", "NAME", "rows serpentine stripes:"},
     {"--origin", "LIST"},
+    {"reproduce --output", "DIR"},
     {"--output", "FILE"},
     {"--pad", "NUMBER"},
     {"--paper", "COLOUR"},
@@ -119,6 +120,7 @@ constexpr Row kRows[] = {
      "erosion dilation opening closing gradient white-top-hat black-top-hat remove-thin fill-thin"},
     {"query --cone", "LIST"},
     {"render --cone", "DEGREES"},
+    {"reproduce PAPER", "", "khan pellet cao landgraf man"},
 };
 
 }  // namespace

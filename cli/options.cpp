@@ -172,7 +172,8 @@ std::string canonical_path(const std::string& path) {
 
 std::size_t parse_memory(std::string_view text) {
   const auto bytes = byte_count(text);
-  if (!bytes) throw InvalidArgument(fmt::format("--memory takes a size such as 4GiB, 512MB or 1048576, not '{}'", text));
+  if (!bytes)
+    throw InvalidArgument(fmt::format("--memory takes a size such as 4GiB, 512MB or 1048576, not '{}'", text));
   return *bytes;
 }
 

@@ -107,18 +107,15 @@ void plan_algorithm(const DistanceArguments& arguments, Plan& plan) {
   plan.algorithm->sites = plan.options.sites;
   const std::string_view name = name_of(plan.algorithm->algorithm);
   const auto is_open = [](grid::Border border) { return border == grid::Border::open; };
-  const std::pair<const char*, bool> refused[] = {
-      {"--squared", arguments.squared},
-      {"--signed", arguments.signed_distance},
-      {"--metric", plan.options.metric != grid::Metric::euclidean},
-      {"--border", !std::all_of(plan.options.border.begin(), plan.options.border.end(), is_open)},
-      {"--max-distance", std::isfinite(plan.options.max_distance)},
-      {"--region", !arguments.region.empty()},
-      {"--coordinates", !arguments.coordinates.empty()},
-      {"--no-data", !plan.no_data.empty()},
-      {"batches", plan.input.batch_axes > 0}};
-  for (const auto& [option, is_given] : refused)
-    if (is_given) throw InvalidArgument(fmt::format("--algorithm {} has no {}; leave one of them out", name, option));
+  check_has_none(name, {{"--squared", arguments.squared},
+                        {"--signed", arguments.signed_distance},
+                        {"--metric", plan.options.metric != grid::Metric::euclidean},
+                        {"--border", !std::all_of(plan.options.border.begin(), plan.options.border.end(), is_open)},
+                        {"--max-distance", std::isfinite(plan.options.max_distance)},
+                        {"--region", !arguments.region.empty()},
+                        {"--coordinates", !arguments.coordinates.empty()},
+                        {"--no-data", !plan.no_data.empty()},
+                        {"batches", plan.input.batch_axes > 0}});
   if (!has_unit_spacing(plan.options))
     throw InvalidArgument(fmt::format("--algorithm {} counts in elements, but their size is {}; give --spacing 1", name,
                                       fmt::join(plan.options.spacing, " × ")));

@@ -61,8 +61,8 @@ void check_options(const DistanceArguments& arguments);
 /// @throws InvalidArgument, IoError, DeviceError: everything that can be known to be wrong before the work
 Plan make_plan(const DistanceArguments& arguments);
 
-/// Prints the warnings of the input and the outputs. Best once the input was read: what follows a warning is then seldom
-/// an error.
+/// Prints the warnings of the input and the outputs. Best once the input was read: what follows a warning is then
+/// seldom an error.
 void warn_of(const Plan& plan);
 
 /// The library's place for an output.

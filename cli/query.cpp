@@ -38,7 +38,8 @@ constexpr const char* kExamples = R"(Examples:
   fathom query walls.ply eyes.ply -o ahead.ply --cone 0,0,1,20 --cylinder 0.5
       only sites in a cone of 20 degrees around the z axis, or within 0.5 of that axis
 
-Points are read from NPY, PLY and text: CSV, PTS, XYZ. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
+Points are read from NPY, PLY and text: CSV, PTS, XYZ.
+Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
 struct QueryOutcome {
   Array distance;
@@ -233,15 +234,8 @@ Work declare_query(CLI::App* verb) {
   verb->add_option("--cylinder", a.cylinder, "With --cone: also sites no farther than this from its axis");
   verb->add_option("--period", a.period, "Extent of a periodic box from 0: one number, or one per axis; 0: open");
   verb->add_option("--storage", a.storage, "auto (what fits --memory), sorted, boxed or plain");
-  verb->add_option("--algorithm", a.algorithm,
-                   "By an algorithm as it was published, to compare: map-reduce, with parameters as in "
-                   "map-reduce:kernels=10,streams=2; list says what it is")
-      ->trigger_on_parse()
-      ->each([](const std::string& name) {
-        if (name != "list") return;
-        print_text(query_algorithm_list());
-        throw CLI::Success();
-      });
+  add_algorithm_option(verb, a.algorithm, "map-reduce, with parameters as in map-reduce:kernels=10,streams=2",
+                       query_algorithms());
   verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
   verb->add_option("--devices", a.devices, "Numbers of CUDA devices that share the queries, such as 0,1");
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");

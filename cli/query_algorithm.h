@@ -1,11 +1,11 @@
 // --algorithm of `query`: map and reduction as they were published, beside the library's own.
 #pragma once
 
+#include <span>
 #include <string>
-#include <string_view>
 
+#include "algorithm.h"
 #include "fathom/published/map_reduce.h"
-#include "json.h"
 #include "query.h"
 #include "query_plan.h"
 
@@ -15,8 +15,7 @@ namespace fathom::cli {
 /// @throws InvalidArgument there is none of that name, or it has no such parameter or option
 published::MapReduceOptions plan_map_reduce(const QueryArguments& arguments, const QueryPlan& plan);
 
-/// What `--algorithm list` prints.
-std::string query_algorithm_list();
+std::span<const AlgorithmRow> query_algorithms();
 
 /// Phases, what K and J make of the memory, and how devices share the sites.
 Json map_reduce_json(const published::MapReduceOptions& options, const published::MapReduceReport& report);

@@ -74,14 +74,15 @@ void print_plan_json(const Plan& plan) {
   Json outputs = Json::array();
   for (const PlannedOutput& output : plan.outputs)
     if (!output.path.empty()) outputs.push_back(output_json(output, {}));
-  print_line({{"operation", "plan"},
-              {"verb", "distance"},
-              {"input", describe(plan.input.path, plan.input.info)},
-              {"outputs", outputs},
-              {"batch", plan.input.batch_axes > 0 ? batch_count(plan.input) : 1},
-              {"spacing", plan.options.spacing.empty() ? Json(nullptr) : Json(plan.options.spacing)},
-              {"sites", to_text(plan.options.sites)},
-              {"bytes", {{"arrays", needs.arrays}, {"scratch", needs.scratch}, {"least_scratch", needs.least_scratch}}}});
+  print_line(
+      {{"operation", "plan"},
+       {"verb", "distance"},
+       {"input", describe(plan.input.path, plan.input.info)},
+       {"outputs", outputs},
+       {"batch", plan.input.batch_axes > 0 ? batch_count(plan.input) : 1},
+       {"spacing", plan.options.spacing.empty() ? Json(nullptr) : Json(plan.options.spacing)},
+       {"sites", to_text(plan.options.sites)},
+       {"bytes", {{"arrays", needs.arrays}, {"scratch", needs.scratch}, {"least_scratch", needs.least_scratch}}}});
 }
 
 std::string plan_text(const Plan& plan) {

@@ -444,9 +444,10 @@ Work declare_stream(CLI::App* verb) {
       "Descriptor on which the reader of a raw stream says how many bytes of it it has, a line each time: a "
       "journal keeps that, and the same command goes on there");
   verb->add_option("--rate", a.rate, "Most bytes a second, such as 10MB/s");
-  verb->add_option("--min-rate", a.min_rate,
-                   "Bytes a second that the reader needs: computes bands ahead for a second of it or for eight bands' time "
-                   "before the first byte, and reports whether the reader had to wait");
+  verb->add_option(
+      "--min-rate", a.min_rate,
+      "Bytes a second that the reader needs: computes bands ahead for a second of it or for eight bands' time "
+      "before the first byte, and reports whether the reader had to wait");
   verb->add_option("--preview", a.preview, "Picture of the raster from few of its pixels, and of its middle, as PNG");
   verb->add_option("--scale", a.scale, "Pixels of the raster for one of the picture, each way (default: what fits)");
   verb->add_option("--backend", a.backend,

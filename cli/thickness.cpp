@@ -83,30 +83,8 @@ void write_distribution(const Distribution& distribution, double element, int di
   }
 }
 
-/// 1 on the faces of each image.
-Array faces(const Shape& shape, int batch_axes) {
-  Array mask(DType::uint8, shape);
-  for (std::int64_t i = 0; i < mask.size(); ++i) {
-    bool on_face = false;
-    std::int64_t left = i;
-    for (int k = shape.rank() - 1; k >= batch_axes; --k) {
-      const std::int64_t along = left % shape[k];
-      left /= shape[k];
-      on_face = on_face || along == 0 || along + 1 == shape[k];
-    }
-    mask.data()[i] = static_cast<std::byte>(on_face);
-  }
-  return mask;
-}
-
 /// @throws InvalidArgument, IoError
-Arranged read_inlets(const ThicknessArguments& a, const Shape& shape, int batch_axes) {
-  if (a.inlets == "faces") {
-    Arranged result;
-    result.data = faces(shape, batch_axes);
-    result.view = std::as_const(result.data).view();
-    return result;
-  }
+Arranged read_inlets(const ThicknessArguments& a, const Shape& shape) {
   InputArguments file = a.input;
   file.path = a.inlets;
   const Input input = probe_input(file, io::Colours::packed);
@@ -129,7 +107,9 @@ int run_thickness(const ThicknessArguments& a) {
   options.spacing = operation.spacing();
   options.batch_axes = input.batch_axes;
   options.execution.backend = operation.execution().backend;
-  if (!a.inlets.empty()) options.inlets = AnyConstView(nullptr, DType::uint8, shape);
+  options.from_faces = a.inlets == "faces";
+  const bool from_file = !a.inlets.empty() && !options.from_faces;
+  if (from_file) options.inlets = AnyConstView(nullptr, DType::uint8, shape);
   const char* content = a.inlets.empty() ? "local thickness" : "porosimetry";
   operation.add({.option = "-o", .path = a.output, .content = content, .dtype = dtype, .shape = shape});
   operation.add(
@@ -140,12 +120,13 @@ int run_thickness(const ThicknessArguments& a) {
     return apps::scratch_bytes(operation.unread(), options, AnyView(nullptr, dtype, shape));
   };
   const auto elements = static_cast<std::size_t>(element_count(shape));
-  operation.fit(scratch(operation.execution().threads), scratch(1), a.inlets.empty() ? 0 : elements);
+  operation.fit(scratch(operation.execution().threads), scratch(1),
+                operation.object_bytes() + (from_file ? elements : 0));
   if (a.plan) return operation.print_plan();
 
   const Arranged image = operation.read_object();
   Arranged inlets;
-  if (!a.inlets.empty()) options.inlets = (inlets = read_inlets(a, shape, input.batch_axes)).view;
+  if (from_file) options.inlets = (inlets = read_inlets(a, shape)).view;
   Array out(dtype, shape);
   operation.begin("computing");
   options.execution = operation.execution();

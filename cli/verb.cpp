@@ -12,6 +12,7 @@
 #include "nearest_value.h"
 #include "query.h"
 #include "render.h"
+#include "reproduce/reproduce.h"
 #include "sdf.h"
 #include "stipple.h"
 #include "stream.h"
@@ -38,6 +39,7 @@ constexpr Verb kVerbs[] = {
     {"fill", "Elements without data, with the value of the nearest that has some", declare_fill},
     {"medial-axis", "Integer medial axis of an object, pruned, with radii", declare_medial_axis},
     {"thickness", "Local thickness of an object, its distribution, and porosimetry", declare_thickness},
+    {"reproduce", "Tables and figures of the papers that Fathom stands on, measured on this machine", declare_reproduce},
     {"info", "Shape, type, spacing, values and sites of a file", declare_info},
     {"compare", "Whether two files hold the same values, and where they differ most", declare_compare},
     {"help", "What the command or a verb takes", declare_help, true},

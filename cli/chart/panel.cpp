@@ -105,7 +105,8 @@ Panel interpolate(const AnyConstView& plane, int width, int height) {
     float share;
   };
   const auto place_of = [](int pixel, int pixels, std::int64_t extent) {
-    const double at = std::clamp((pixel + 0.5) / pixels * static_cast<double>(extent) - 0.5, 0.0, static_cast<double>(extent - 1));
+    const double at =
+        std::clamp((pixel + 0.5) / pixels * static_cast<double>(extent) - 0.5, 0.0, static_cast<double>(extent - 1));
     const auto low = static_cast<std::int64_t>(at);
     return Place{low, std::min(low + 1, extent - 1), static_cast<float>(at - static_cast<double>(low))};
   };

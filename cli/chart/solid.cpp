@@ -1,7 +1,8 @@
-// Sphere tracing (Hart 1996): a ray goes on by the distance that the field states, so that it cannot pass the surface, and
-// the last step is halved until it ends there. Between points the field is trilinear; its gradient is the normal. Ambient
-// occlusion compares the field along the normal with the way gone (Evans 2006), the shadow is soft by how near the ray to
-// the light passes other parts (Quilez 2010). Cost: some 20 samples a pixel, and as many again where it shows the solid.
+// Sphere tracing (Hart 1996): a ray goes on by the distance that the field states, so that it cannot pass the surface,
+// and the last step is halved until it ends there. Between points the field is trilinear; its gradient is the normal.
+// Ambient occlusion compares the field along the normal with the way gone (Evans 2006), the shadow is soft by how near
+// the ray to the light passes other parts (Quilez 2010). Cost: some 20 samples a pixel, and as many again where it
+// shows the solid.
 #include "chart/solid.h"
 
 #include <algorithm>

@@ -45,8 +45,8 @@ class Input(Protocol):
     def beside(self, x: Any, name: str) -> Input:
         """Another input, which must lie where this one does."""
 
-    def copied(self, dtype: DType) -> Output:
-        """A new array with the same numbers."""
+    def copied(self, dtype: DType, out: Any = None) -> Output:
+        """A new array, or the caller's, with the same numbers."""
 
     def within(self, leading: int, ranges: Sequence[tuple[int, int]]) -> Input:
         """The same elements; results are of a part of each image. `leading`: axes that count images."""

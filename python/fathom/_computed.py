@@ -100,8 +100,8 @@ class Computed:
         stream: Any = None,
         progress: Progress = None,
     ) -> Any:
-        """Rows y0 … y1 − 1 of the columns x0 … x1 − 1: where `out` is, or as a NumPy array, or if the raster is made of an
-        array on a CUDA device and the backend is not "cpu", as an array of the same library on that device.
+        """Rows y0 … y1 − 1 of the columns x0 … x1 − 1: where `out` is, or as a NumPy array, or if the raster is made of
+        an array on a CUDA device and the backend is not "cpu", as an array of the same library on that device.
 
         Parameters
         ----------
@@ -112,8 +112,8 @@ class Computed:
             Most bytes for all of the work but the result: 100_000_000 or "100MB" or "96MiB"; with a device, of each of
             the two. The same bytes come out.
         backend : {"auto", "cpu", "cuda"}, optional
-            Where it is computed. "auto" takes a device for rasters of which it can compute all that are large or made of
-            arrays there.
+            Where it is computed. "auto" takes a device for rasters of which it can compute all that are large or made
+            of arrays there.
         threads : int, optional
             All processors if not given.
         stream : optional

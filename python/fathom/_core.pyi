@@ -293,7 +293,7 @@ def porosimetry(
     x: npt.NDArray[Any],
     rank: int,
     common: Common,
-    inlets: npt.NDArray[Any],
+    inlets: npt.NDArray[Any] | None,
     out: npt.NDArray[Any],
     progress: Callable[[float], object] | None,
     /,
@@ -568,6 +568,9 @@ def axis_balls_on_device(
 ) -> None: ...
 def local_thickness_on_device(
     x: DeviceArray, rank: int, common: Common, out: DeviceArray, stream: int, /
+) -> None: ...
+def porosimetry_on_device(
+    x: DeviceArray, rank: int, common: Common, inlets: DeviceArray | None, out: DeviceArray, stream: int, /
 ) -> None: ...
 def costmap_on_device(
     occupancy: DeviceArray,

@@ -25,8 +25,8 @@ class DeviceBand(LatticeBand):
     Arrays are of the vertices' kind and share the band's memory, which stays as long as one of them: nothing is copied.
     `tiles` is [n, 3] int32. `masks` is [n, 8, 8] uint8 here: for each z and y a byte, with the bit x. `distance` is
     [n, 8, 8, 8]; so are `triangle`, int32, and `closest`, float32 with x, y, z in a last axis, or None if not asked
-    for. What the methods give is of the same kind, in the order of its library's current stream. What tells which side the
-    rest is on, :meth:`Band.save` and the like are had by :meth:`download`.
+    for. What the methods give is of the same kind, in the order of its library's current stream. What tells which side
+    the rest is on, :meth:`Band.save` and the like are had by :meth:`download`.
     """
 
     def __init__(self, band: _core.DeviceBand, sign: str, like: Any) -> None:

@@ -32,8 +32,8 @@ def direction(
 ) -> Any:
     """Direction from each element to its nearest site, in degrees from north, clockwise.
 
-    North is up, towards row 0; east is to the right. As in Esri's Euclidean Direction and in xarray-spatial, north is 360,
-    since 0 is kept for elements that are sites themselves.
+    North is up, towards row 0; east is to the right. As in Esri's Euclidean Direction and in xarray-spatial, north is
+    360, since 0 is kept for elements that are sites themselves.
 
     Parameters
     ----------
@@ -52,8 +52,9 @@ def direction(
     Returns
     -------
     array of float32, shape of `x`
-        The same kind of array as `x`. In (0, 360]: north 360, east 90, south 180, west 270; 0 where the element is a site,
-        NaN where there is none within `max_distance`. Of equally near sites, to the one with the lowest linear index.
+        The same kind of array as `x`. In (0, 360]: north 360, east 90, south 180, west 270; 0 where the element is a
+        site, NaN where there is none within `max_distance`. Of equally near sites, to the one with the lowest linear
+        index.
 
     Raises
     ------
@@ -63,6 +64,10 @@ def direction(
     See Also
     --------
     allocation : what is there
+
+    Notes
+    -----
+    Cost: one distance transform with nearest sites. Source: directions as Esri's Euclidean Direction has them.
 
     Examples
     --------

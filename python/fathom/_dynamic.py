@@ -28,8 +28,8 @@ class DynamicSet(ChangingSet):
 
     Answers are those of a sorted :class:`SiteSet` of the sites that are there. Each keeps the index that it was given
     when it was added; those of removed ones are not given out again. Many threads may ask at once; edits wait for them,
-    and they for edits. A `progress` function may ask the set that calls it, but not edit it: RuntimeError. Can be copied
-    and pickled: by its sites and their indices, of which a set is built again.
+    and they for edits. A `progress` function may ask the set that calls it, but not edit it: RuntimeError. Can be
+    copied and pickled: by its sites and their indices, of which a set is built again.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class DynamicSet(ChangingSet):
     An edit costs some microseconds in practice, one of a quarter of the sites or more a rebuild. In 3D a site takes at
     most 33 bytes (float64: 54) where sites were only added, up to 2.5 times that where they were removed, and on a
     device as much again there; and 4 bytes for each index ever given out. Source: Itai, Konheim & Rodeh 1981, a sorted
-    sequence with gaps; here along a Hilbert curve under a tree of boxes. On a device, a graph that captured a query must
-    not run after the next edit: it would read memory that the set may have given back.
+    sequence with gaps; here along a Hilbert curve under a tree of boxes. On a device, a graph that captured a query
+    must not run after the next edit: it would read memory that the set may have given back.
 
     Examples
     --------

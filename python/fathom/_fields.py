@@ -55,8 +55,8 @@ def costmap(
         Which cells are obstacles, and which are not known, as the `sites` of :func:`distance_transform` say it but for
         ``"labels"``. If not given: of int8, as occupancy grids are, ``">=100"`` and ``"==-1"``; else ``"nonzero"``, NaN
         too, and none. Of uint8 `occupied` must be given: ``">=254"`` of costmaps, whose unknown cells are ``"==255"``,
-        ``"<=89"`` of images of maps, whose unknown ones are ``"==205"``, or ``"nonzero"``. Of `occupied` alone no cell is
-        unknown.
+        ``"<=89"`` of images of maps, whose unknown ones are ``"==205"``, or ``"nonzero"``. Of `occupied` alone no cell
+        is unknown.
     return_nearest : bool
         Also give the nearest obstacle of each cell.
     ndim : int, optional
@@ -86,8 +86,8 @@ def costmap(
 
     Notes
     -----
-    Cost O(N). Source: the inflation layer of Nav2; distances are exact, the inflation radius is not rounded to cells, and
-    unknown cells near obstacles stay unknown.
+    Cost O(N). Source: the inflation layer of Nav2; distances are exact, the inflation radius is not rounded to cells,
+    and unknown cells near obstacles stay unknown.
 
     Examples
     --------
@@ -166,13 +166,15 @@ def sdf(
     threads, progress
         As for :func:`costmap`.
     stream : optional
-        As for :func:`distance_transform`, for arrays on a CUDA device. The call waits for the image, not for the texture.
+        As for :func:`distance_transform`, for arrays on a CUDA device. The call waits for the image, not for the
+        texture.
 
     Returns
     -------
     array, shape (*batch, height, width)
-        ½ on the outline, 1 half a range inside, 0 half a range outside. Integers have 0 and 1 at the ends of their type,
-        and are cut there; floats are not, and are -inf if there is no outline. The same kind of array as `coverage`.
+        ½ on the outline, 1 half a range inside, 0 half a range outside. Integers have 0 and 1 at the ends of their
+        type, and are cut there; floats are not, and are -inf if there is no outline. The same kind of array as
+        `coverage`.
 
     Raises
     ------

@@ -52,7 +52,9 @@ def refuse(x: Any, name: str) -> None:
         if is_of(x, module, kind):
             raise TypeError(f"{name} is {what.format(name)}")
     if is_of(x, "xarray", "DataArray") and x.chunks is not None:
-        raise TypeError(f"{name} has its elements in Dask's chunks, and distances need the whole; give {name}.compute()")
+        raise TypeError(
+            f"{name} has its elements in Dask's chunks, and distances need the whole; give {name}.compute()"
+        )
     if is_of(x, "PIL.Image", "Image") and x.mode not in _COLOURLESS:
         raise TypeError(
             f"{name} is an image of Pillow's mode {x.mode}, whose colours are no axis of space; give one of them, as "

@@ -172,8 +172,9 @@ class HostInput:
             raise ValueError(f"{name} lies on a CUDA device, but the input on the host; copy it to the host")
         return HostInput.of_numbers(x, name)
 
-    def copied(self, dtype: DType) -> HostOutput:
-        result = self.output(self.shape, dtype)
+    def copied(self, dtype: DType, out: Any = None) -> HostOutput:
+        kind = Kind("out", (dtype,))
+        result = self.output(self.shape, dtype) if out is None else self.output_into(out, kind, self.shape, None)
         result.memory[...] = self.array
         return result
 

@@ -59,6 +59,11 @@ def expand_labels(
     TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`distance_transform`.
 
+    Notes
+    -----
+    Cost: one distance transform with nearest sites, and a gather; with ties="lowest" two transforms of the box around
+    each label. Source: as ``skimage.segmentation.expand_labels``, but for the choice among equally near labels.
+
     Examples
     --------
     >>> import numpy as np
@@ -123,6 +128,10 @@ def fill_nearest(
     TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`distance_transform`.
 
+    Notes
+    -----
+    Cost: one distance transform with nearest sites, and a gather.
+
     Examples
     --------
     >>> import numpy as np
@@ -170,8 +179,8 @@ def allocation(
 ) -> Any:
     """Value of the site nearest to each element, as geographic information systems allocate cells.
 
-    Distances are straight: nothing is in the way, and no way costs more than another (geodesic and cost distances are not
-    what Fathom does).
+    Distances are straight: nothing is in the way, and no way costs more than another (geodesic and cost distances are
+    not what Fathom does).
 
     Parameters
     ----------
@@ -197,6 +206,10 @@ def allocation(
     See Also
     --------
     direction : which way the site is
+
+    Notes
+    -----
+    Cost: one distance transform with nearest sites, and a gather. Source: as Esri's Euclidean Allocation.
 
     Examples
     --------

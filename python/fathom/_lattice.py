@@ -7,7 +7,7 @@ from operator import index
 from typing import Any, TypedDict, Union
 
 from . import _core
-from ._options import numbers
+from ._options import check_names, numbers
 
 Numbers = Union[float, Sequence[float], None]
 
@@ -26,8 +26,7 @@ def lattice_of(
     mesh: _core.TriangleSet, options: LatticeOptions, margin: int = 0, cutoff: float | None = None
 ) -> _core.Lattice:
     """The lattice about a mesh. `margin` is that of no other being given."""
-    for name in options.keys() - LatticeOptions.__annotations__.keys():
-        raise TypeError(f"there is no option {name!r}; a lattice has {', '.join(LatticeOptions.__annotations__)}")
+    check_names(options, LatticeOptions, "a lattice")
     resolution, spacing, origin, shape, given = map(options.get, LatticeOptions.__annotations__)
     steps = None if spacing is None else tuple(numbers(spacing, 3, "spacing"))
     return mesh.lattice(

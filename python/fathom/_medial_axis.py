@@ -158,6 +158,10 @@ def medial_axis_of_nearest(
     TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`medial_axis`.
 
+    Notes
+    -----
+    Cost: one test of each pair of neighbours. Source: Hesselink & Roerdink 2008.
+
     Examples
     --------
     >>> import numpy as np
@@ -212,6 +216,10 @@ def axis_balls(
     ------
     TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
         As :func:`medial_axis`.
+
+    Notes
+    -----
+    Cost: for each ball of the axis a test of its elements, many at a time. Source: Hesselink & Roerdink 2008.
 
     Examples
     --------

@@ -206,6 +206,6 @@ def offset_surface(
         raise ValueError("vertices lies on a CUDA device, where surfaces are not made; copy it to the host first")
     mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, threads=threads)
     level = level_of(distance, mesh.sign)
-    cutoff = abs(level) + 2 * max(lattice_of(mesh._set, lattice).spacing)  # both ends of all edges that the surface crosses
+    cutoff = abs(level) + 2 * max(lattice_of(mesh._set, lattice).spacing)  # both ends of edges that the surface crosses
     near = mesh.band(cutoff=cutoff, dtype=dtype, compact=True, threads=threads, progress=progress, **lattice)
     return near.offset_surface(level)

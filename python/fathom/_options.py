@@ -38,6 +38,12 @@ def choose(table: Mapping[Any, int], value: Any, name: str) -> int:
         raise error(f"{name} is {value!r}; it must be one of {choices}") from None
 
 
+def check_names(options: Mapping[str, Any], known: type, owner: str) -> None:
+    """Refuses options that a TypedDict has not."""
+    for name in options.keys() - known.__annotations__.keys():
+        raise TypeError(f"there is no option {name!r}; {owner} has {', '.join(known.__annotations__)}")
+
+
 def backend_number(backend: Any) -> int:
     return choose(_BACKENDS, backend, "backend")
 

@@ -42,8 +42,8 @@ def lies_on_cuda(x: Any, name: str) -> bool:
     if not _cuda_works():
         if _core.HAS_CUDA and os.getpid() != _LOADED_BY:
             raise DeviceError(
-                f"{name} lies on a CUDA device, and this process was forked: it cannot use what was in use before; start "
-                "it with the start method spawn of multiprocessing, or copy the array to the host first"
+                f"{name} lies on a CUDA device, and this process was forked: it cannot use what was in use before; "
+                "start it with the start method spawn of multiprocessing, or copy the array to the host first"
             )
         why = "this process can use none" if _core.HAS_CUDA else "this build of Fathom has no CUDA"
         raise DeviceError(f"{name} lies on a CUDA device, and {why}; copy it to the host first")

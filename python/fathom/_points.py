@@ -104,7 +104,13 @@ class SiteSet:
         self._mask: Shape | None = None
         """Shape of the mask that the set was made of."""
         self._how = _rebuilding.options_of(
-            given, storage=storage, every=every, period=period, backend=backend, device_memory=device_memory, devices=devices
+            given,
+            storage=storage,
+            every=every,
+            period=period,
+            backend=backend,
+            device_memory=device_memory,
+            devices=devices,
         )
 
     @classmethod
@@ -152,7 +158,13 @@ class SiteSet:
         made._dtype = INDICES[0]
         made._mask = given.shape
         made._how = _rebuilding.options_of(
-            given, storage=storage, every=every, period=period, backend=backend, device_memory=device_memory, devices=devices
+            given,
+            storage=storage,
+            every=every,
+            period=period,
+            backend=backend,
+            device_memory=device_memory,
+            devices=devices,
         )
         return made
 

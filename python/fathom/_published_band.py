@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy.typing as npt
 
@@ -14,7 +14,7 @@ from ._band import Band
 from ._dtypes import FLOATS, named
 from ._host import HostInput
 from ._lattice import LatticeOptions, lattice_of
-from ._options import backend_number, thread_count
+from ._options import backend_number, check_names, thread_count
 from ._progress import Progress, listener
 from ._triangle_set import TriangleSet, _positive
 
@@ -63,21 +63,26 @@ class PublishedBand:
         return math.fsum(self.phases.values())
 
 
+class BandOptions(LatticeOptions, total=False):
+    """What all algorithms on meshes take: see :func:`octree`."""
+
+    band: float | None
+    cutoff: float | None
+    dtype: npt.DTypeLike
+    threads: int | None
+    progress: Progress
+
+
 def octree(
     vertices: Any,
     faces: Any,
     *,
-    band: float | None = None,
-    cutoff: float | None = None,
     corrected: bool = False,
     passes: Collection[str] = _PASSES,
     measure_tree: bool = False,
     measure_error: bool = True,
-    dtype: npt.DTypeLike = "float32",
     backend: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
-    **lattice: Unpack[LatticeOptions],
+    **options: Unpack[BandOptions],
 ) -> PublishedBand:
     """Points around vertices, edges and faces of a mesh, in an octree: approximate, or corrected.
 
@@ -85,8 +90,6 @@ def octree(
     ----------
     vertices, faces
         As for :func:`fathom.mesh_distance`.
-    band, cutoff
-        One of them, as for :func:`fathom.mesh_distance`; together with half a cell's diagonal up to 64 steps.
     corrected : bool
         Find also the points around the ends of edges, and those at the rim of balls, that the published algorithm misses.
     passes : collection of {"points", "edges", "faces"}
@@ -95,10 +98,11 @@ def octree(
         Make all passes once more over the finished tree, and once more without one: phases "again" and "without tree".
     measure_error : bool
         Compare with the exact band; takes a band of the library's own.
-    dtype, backend, threads, progress
-        As for :func:`pba`.
-    **lattice
-        `resolution`, `spacing`, `origin`, `shape` and `margin`, as for :func:`fathom.mesh_distance`.
+    backend : {None, "auto", "cpu", "cuda"}
+        None and "auto": a device, if there is one.
+    **options
+        `band` or `cutoff`, together with half a cell's diagonal up to 64 steps; `resolution`, `spacing`, `origin`,
+        `shape` and `margin` of the lattice; `dtype`, `threads` and `progress`: as for :func:`fathom.mesh_distance`.
 
     Returns
     -------
@@ -123,91 +127,61 @@ def octree(
         raise ValueError(f"passes has {min(unknown)!r}; there are 'points', 'edges' and 'faces'")
     wanted = ("points" in passes, "edges" in passes, "faces" in passes)
     choices = (bool(corrected), bool(measure_tree), bool(measure_error))
-    return _run("octree", vertices, faces, band, cutoff, dtype, backend, threads, progress, lattice, wanted, choices)
+    return _run("octree", vertices, faces, options, backend, wanted, choices)
 
 
-def mauch(
-    vertices: Any,
-    faces: Any,
-    *,
-    band: float | None = None,
-    cutoff: float | None = None,
-    dtype: npt.DTypeLike = "float32",
-    threads: int | None = None,
-    progress: Progress = None,
-    **lattice: Unpack[LatticeOptions],
-) -> PublishedBand:
+def mauch(vertices: Any, faces: Any, **options: Unpack[BandOptions]) -> PublishedBand:
     """Scan conversion of polyhedra around vertices, edges and faces, on the processor: exact.
 
     Parameters
     ----------
-    vertices, faces, band, cutoff, dtype, threads, progress, **lattice
+    vertices, faces, **options
         As for :func:`octree`, without a limit of the cutoff.
-
-    Returns
-    -------
-    PublishedBand
 
     Notes
     -----
     Takes 8 bytes a point of the lattice. Source: Mauch, "A Fast Algorithm for Computing the Closest Point and Distance
     Transform", 2000.
     """
-    return _run("mauch", vertices, faces, band, cutoff, dtype, "cpu", threads, progress, lattice)
+    return _run("mauch", vertices, faces, options)
 
 
-def naive(
-    vertices: Any,
-    faces: Any,
-    *,
-    band: float | None = None,
-    cutoff: float | None = None,
-    dtype: npt.DTypeLike = "float32",
-    threads: int | None = None,
-    progress: Progress = None,
-    **lattice: Unpack[LatticeOptions],
-) -> PublishedBand:
+def naive(vertices: Any, faces: Any, **options: Unpack[BandOptions]) -> PublishedBand:
     """Every point of the lattice against every triangle, on the processor: exact.
 
     Parameters
     ----------
-    vertices, faces, band, cutoff, dtype, threads, progress, **lattice
+    vertices, faces, **options
         As for :func:`octree`, without a limit of the cutoff.
-
-    Returns
-    -------
-    PublishedBand
     """
-    return _run("naive", vertices, faces, band, cutoff, dtype, "cpu", threads, progress, lattice)
+    return _run("naive", vertices, faces, options)
 
 
 def _run(
     algorithm: str,
     vertices: Any,
     faces: Any,
-    band: float | None,
-    cutoff: float | None,
-    dtype: npt.DTypeLike,
-    backend: str | None,
-    threads: int | None,
-    progress: Progress,
-    lattice: LatticeOptions,
+    options: BandOptions,
+    backend: str | None = "cpu",
     passes: tuple[bool, bool, bool] = (True, True, True),
     choices: tuple[bool, bool, bool] = (False, False, False),
 ) -> PublishedBand:
+    check_names(options, BandOptions, algorithm)
+    band, cutoff, threads = options.get("band"), options.get("cutoff"), options.get("threads")
     if (band is None) == (cutoff is None):
         raise ValueError(f"{'neither' if band is None else 'both'} of band and cutoff given; give one of them")
     mesh = TriangleSet(vertices, faces, sign="none", backend="cpu", threads=threads)
     like = mesh._like
     if not isinstance(like, HostInput):
         raise TypeError("vertices lies on a CUDA device; the published algorithms take arrays in the processor's memory")
+    lattice = cast(LatticeOptions, {name: options.get(name) for name in LatticeOptions.__annotations__})
     step = max(lattice_of(mesh._set, lattice).spacing)
     reach = _positive(cutoff, "cutoff") if band is None else _positive(band, "band") * step
-    points = lattice_of(mesh._set, lattice, cutoff=reach if lattice.get("margin") is None else None)
-    kind = _core.DTYPES[named(dtype, FLOATS).name]
+    points = lattice_of(mesh._set, lattice, cutoff=reach if lattice["margin"] is None else None)
+    kind = _core.DTYPES[named(options.get("dtype", "float32"), FLOATS).name]
     numbers = (_ALGORITHMS.index(algorithm), kind, backend_number(backend), thread_count(threads))
     found, told = _core.published_band(
-        mesh.vertices, mesh.faces, points, reach, numbers, passes, choices, listener(progress)
+        mesh.vertices, mesh.faces, points, reach, numbers, passes, choices, listener(options.get("progress"))
     )
     error = told.pop("error")
     return PublishedBand(Band(found, "none", like), error=None if error is None else BandError(*error), **told)

@@ -206,7 +206,8 @@ class Raster(Computed):
             Of the result.
         infinite : number, optional
             What becomes of +inf: where no site is within reach of a distance. Else the table's last entry, or the
-            expression's value at the distance's bound. Of -inf it is the table's first, or the value at minus the bound.
+            expression's value at the distance's bound. Of -inf it is the table's first, or the value at minus the
+            bound.
 
         Examples
         --------
@@ -318,7 +319,8 @@ class Raster(Computed):
         from dask import array as dask_array  # type: ignore[import-not-found, unused-ignore]
 
         own = "".join(f"-{id(function):x}" for function in self._functions.values())  # their code has no hash
-        return dask_array.from_array(_OnHost(self), chunks=chunks, name=f"fathom-{self._graph.hash()}{own}", asarray=True)
+        name = f"fathom-{self._graph.hash()}{own}"
+        return dask_array.from_array(_OnHost(self), chunks=chunks, name=name, asarray=True)
 
     def to_json(self, folder: Path | None = None) -> str:
         """The graph's document: for :func:`fathom.stream.from_json`, and for `fathom stream`. Arrays and functions

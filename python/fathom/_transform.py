@@ -52,7 +52,8 @@ def distance_transform(
     metric : {"euclidean", "taxicab", "chessboard"}
         How distance is measured.
     border : str or sequence of str
-        What lies outside, for all space axes or each: ``"open"`` (nothing), ``"sites"``, ``"periodic"`` (the array again).
+        What lies outside, for all space axes or each: ``"open"`` (nothing), ``"sites"``, ``"periodic"`` (the array
+        again).
     squared : bool
         Squared Euclidean distances: exact integers for unit spacing.
     signed : bool
@@ -167,8 +168,8 @@ def signed_distance(
         As for :func:`distance_transform`. Inside are the nonzero elements; with a comparison for `sites`, those for
         which it is true.
     surface : {"faces", "centers"}
-        Where the field is zero: on the faces between inside and outside, ±(d - ½), or nowhere, ±d to the nearest element
-        of the other side. "faces" needs equal spacings, but for axes of one element.
+        Where the field is zero: on the faces between inside and outside, ±(d - ½), or nowhere, ±d to the nearest
+        element of the other side. "faces" needs equal spacings, but for axes of one element.
     sites, spacing, metric, border, max_distance, region, ndim, dtype, out, backend, threads, stream, progress
         As for :func:`distance_transform`. What a border of sites adds is outside.
 

@@ -46,8 +46,8 @@ class TriangleSet:
     ----------
     vertices : array, shape (v, 3)
         x, y, z, finite, at most 1e70 on either side. float32 and float64 are taken as they are, integers become
-        float64, half precision float32. Arrays of any kind. On a CUDA device the set lives and answers there. Those that
-        are equal in value count as one.
+        float64, half precision float32. Arrays of any kind. On a CUDA device the set lives and answers there. Those
+        that are equal in value count as one.
     faces : array of int, shape (f, 3)
         Numbers of each triangle's vertices, from 0. On the host, or where the vertices are.
     sign : {"auto", "none", "pseudonormal", "winding", "fast-winding"}
@@ -62,8 +62,8 @@ class TriangleSet:
     backend : {"auto", "cpu", "cuda"}, optional
         Where the set lives: where the vertices are, or, with "cuda", vertices of the host on the current CUDA device.
     device_memory : int, optional
-        Most bytes of the device's memory that the set keeps and a call takes, together, without results that stay there.
-        Points and fields of the host go in pieces where they need more, bands in slabs.
+        Most bytes of the device's memory that the set keeps and a call takes, together, without results that stay
+        there. Points and fields of the host go in pieces where they need more, bands in slabs.
     threads : int, optional
         Most threads to use while building; all processors if not given.
     stream : optional
@@ -202,9 +202,9 @@ class TriangleSet:
         Parameters
         ----------
         points : array, shape (*queries, 3)
-            x, y, z, finite; kinds and types as the vertices'. A set on a device also answers points of the host; those on
-            its device without waiting, in the order of their library's current stream. There points that are not finite
-            are infinitely far from triangle -1; on the host they are an error.
+            x, y, z, finite; kinds and types as the vertices'. A set on a device also answers points of the host; those
+            on its device without waiting, in the order of their library's current stream. There points that are not
+            finite are infinitely far from triangle -1; on the host they are an error.
         distance, triangle, closest, barycentric, feature, gradient, inside : bool
             What is wanted; see :class:`fathom.Nearest`.
         dtype : dtype, optional

@@ -133,9 +133,9 @@ def voronoi(
     Returns
     -------
     Voronoi
-        A named tuple. An element belongs to its nearest site, of equally near ones to the first in row-major order. Sums
-        are exact integers before they are divided. Tables are NumPy arrays. With `ndim`, a list of them, one for each
-        image in row-major order, whose `regions` are parts of one array.
+        A named tuple. An element belongs to its nearest site, of equally near ones to the first in row-major order.
+        Sums are exact integers before they are divided. Tables are NumPy arrays. With `ndim`, a list of them, one for
+        each image in row-major order, whose `regions` are parts of one array.
 
     Raises
     ------
@@ -230,6 +230,7 @@ def lloyd(
     seed: int = 0,
     return_energies: bool = False,
     ndim: int | None = None,
+    out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
     stream: Any = None,
@@ -259,13 +260,15 @@ def lloyd(
         Also give the energies.
     ndim : int, optional
         As for :func:`voronoi`; each image from the same seed.
+    out : array of float64, shape of `sites`, optional
+        Where to put the positions; not `sites`.
     backend, threads, stream, progress
         As for :func:`voronoi`.
 
     Returns
     -------
     positions : array of float64, shape of `sites`
-        The same kind of array as `sites`.
+        The same kind of array as `sites` (`out`, if given).
     energies : array of float64
         With `return_energies`: the sum of weight times squared distance to the nearest site, before each iteration and
         after the last. With `ndim`, a list of them, one for each image in row-major order.
@@ -295,7 +298,7 @@ def lloyd(
     if len(given.shape) != len(images.batch) + 2 or given.shape[:-2] != images.batch:
         wanted = ", ".join([*map(str, images.batch), "n", str(len(images.space))])
         raise ValueError(f"sites has the shape {given.shape}; it must have ({wanted})")
-    moved = given.copied(np.dtype(np.float64))
+    moved = given.copied(np.dtype(np.float64), out)
     told = images.run(
         _core.lloyd,
         moved,
@@ -360,8 +363,8 @@ def stipple(
     Raises
     ------
     TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
-        As :func:`voronoi`; no ink at all; more dots than elements with ink, on the finer grid: where `supersample` is not
-        given, 16 times the pixels with ink.
+        As :func:`voronoi`; no ink at all; more dots than elements with ink, on the finer grid: where `supersample` is
+        not given, 16 times the pixels with ink.
 
     Notes
     -----

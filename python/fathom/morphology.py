@@ -6,19 +6,22 @@
 >>> fathom.morphology.closing(mask, radius=1).astype(int)
 array([[0, 0, 1, 1, 1, 1, 1, 0, 0]])
 
-A ball of radius r is all elements no farther than r, in units of the spacing, so that radii need not be whole, and balls
-stay round where elements are not.
+A ball of radius r is all elements no farther than r, in units of the spacing, so that radii need not be whole, and
+balls stay round where elements are not.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import _core
 from ._dtypes import MASKS, Kind
 from ._images import Images
 from ._options import Spacing, choose, number
 from ._progress import Progress
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = [
     "black_top_hat",
@@ -33,44 +36,45 @@ __all__ = [
 ]
 
 
-def erosion(
-    x: Any,
-    radius: float,
-    *,
-    border: str = "ignore",
-    labels: bool = False,
-    spacing: Spacing = None,
-    ndim: int | None = None,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
-) -> Any:
+class Options(TypedDict, total=False):
+    """What all operations take besides: see :func:`erosion`."""
+
+    border: str
+    labels: bool
+    spacing: Spacing
+    ndim: int | None
+    out: Any
+    backend: str | None
+    threads: int | None
+    stream: Any
+    progress: Progress
+
+
+def erosion(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     """Elements that no background comes near: those farther than `radius` from it.
 
     Parameters
     ----------
     x : array, shape (*batch, *space)
-        As for :func:`fathom.distance_transform`. Nonzero elements are the object; NaN is nonzero. With `labels`, integers
-        or bool.
+        As for :func:`fathom.distance_transform`. Nonzero elements are the object; NaN is nonzero. With `labels`,
+        integers or bool.
     radius : float
         Of the ball, 0 or more, in the unit of the spacing.
-    border : {"ignore", "pad", "background"}
+    border : {"ignore", "pad", "background"}, optional
         What lies outside of the array. "ignore": nothing, which neither grows nor shrinks anything, as scikit-image has
         it. "pad": background without end, into which a closing may grow on its way. "background": background that eats
         from the edges, but into which nothing grows, so that closings lose elements there.
-    labels : bool
+    labels : bool, optional
         Elements are labels, 0 being background: each label is done by itself, and an element that two would cover
-        becomes that of the nearer one, of equally near ones that of the lower. Gradient and black top hat are differences
-        of these results.
+        becomes that of the nearer one, of equally near ones that of the lower. Gradient and black top hat are
+        differences of these results.
     spacing : float or sequence of float, optional
         Physical size of an element along each space axis, finite and > 0; 1 if not given.
     ndim : int, optional
         How many trailing axes are space; the axes before them are a batch of independent images. All, if not given.
     out : array, optional
         Where to put the result: bool or uint8, of labels of their dtype; not `x`.
-    backend : {None, "auto", "cpu", "cuda"}
+    backend : {None, "auto", "cpu", "cuda"}, optional
         Where to compute; None and "auto": where `x` lies.
     threads : int, optional
         Most threads to use; all processors if not given. Results do not depend on it.
@@ -96,9 +100,9 @@ def erosion(
 
     Notes
     -----
-    Cost: one distance transform with the radius as its maximum, of openings and closings two; of labels, for all but the
-    erosion, two of the box around each label. Distances are compared in integers where the spacing allows. Source:
-    Ragnemalm 1992, Cao et al. 2010.
+    Cost, of all operations: one distance transform with the radius as its maximum, of openings and closings two; of
+    labels, for all but the erosion, two of the box around each label. Distances are compared in integers where the
+    spacing allows. Source: Ragnemalm 1992, Cao et al. 2010.
 
     Examples
     --------
@@ -109,28 +113,15 @@ def erosion(
     >>> fathom.morphology.erosion(np.array([[0, 1, 1, 1, 1]]), radius=1, border="background").astype(int)
     array([[0, 0, 0, 0, 0]])
     """
-    return _run("erosion", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
+    return _run("erosion", x, radius, options)
 
 
-def dilation(
-    x: Any,
-    radius: float,
-    *,
-    border: str = "ignore",
-    labels: bool = False,
-    spacing: Spacing = None,
-    ndim: int | None = None,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
-) -> Any:
+def dilation(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     """Elements no farther than `radius` from the object.
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
+    x, radius, **options
         As for :func:`erosion`.
 
     Returns
@@ -151,30 +142,17 @@ def dilation(
     >>> fathom.morphology.dilation(np.array([[9, 0, 0, 0, 5, 0, 0]]), radius=2, labels=True)
     array([[9, 9, 5, 5, 5, 5, 5]])
     """
-    return _run("dilation", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
+    return _run("dilation", x, radius, options)
 
 
-def opening(
-    x: Any,
-    radius: float,
-    *,
-    border: str = "ignore",
-    labels: bool = False,
-    spacing: Spacing = None,
-    ndim: int | None = None,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
-) -> Any:
+def opening(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     """What balls inside the object cover: erosion, then dilation.
 
     Smoothes corners of the object, and takes what is too narrow for the ball.
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
+    x, radius, **options
         As for :func:`erosion`.
 
     Returns
@@ -193,30 +171,17 @@ def opening(
     >>> fathom.morphology.opening(np.array([[0, 1, 0, 1, 1, 1, 0]]), radius=1).astype(int)
     array([[0, 0, 0, 1, 1, 1, 0]])
     """
-    return _run("opening", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
+    return _run("opening", x, radius, options)
 
 
-def closing(
-    x: Any,
-    radius: float,
-    *,
-    border: str = "ignore",
-    labels: bool = False,
-    spacing: Spacing = None,
-    ndim: int | None = None,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
-) -> Any:
+def closing(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     """What no ball outside of the object reaches: dilation, then erosion.
 
     Fills holes and gaps that are too narrow for the ball.
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
+    x, radius, **options
         As for :func:`erosion`.
 
     Returns
@@ -235,28 +200,15 @@ def closing(
     >>> fathom.morphology.closing(np.array([[0, 0, 1, 0, 1, 0, 0]]), radius=1).astype(int)
     array([[0, 0, 1, 1, 1, 0, 0]])
     """
-    return _run("closing", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
+    return _run("closing", x, radius, options)
 
 
-def gradient(
-    x: Any,
-    radius: float,
-    *,
-    border: str = "ignore",
-    labels: bool = False,
-    spacing: Spacing = None,
-    ndim: int | None = None,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
-) -> Any:
+def gradient(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     """The dilation without the erosion: elements within `radius` of the other side.
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
+    x, radius, **options
         As for :func:`erosion`.
 
     Returns
@@ -275,28 +227,15 @@ def gradient(
     >>> fathom.morphology.gradient(np.array([[0, 0, 1, 1, 1, 1, 1]]), radius=1).astype(int)
     array([[0, 1, 1, 0, 0, 0, 0]])
     """
-    return _run("gradient", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
+    return _run("gradient", x, radius, options)
 
 
-def white_top_hat(
-    x: Any,
-    radius: float,
-    *,
-    border: str = "ignore",
-    labels: bool = False,
-    spacing: Spacing = None,
-    ndim: int | None = None,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
-) -> Any:
+def white_top_hat(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     """The object without its opening: what is too narrow for the ball.
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
+    x, radius, **options
         As for :func:`erosion`.
 
     Returns
@@ -315,28 +254,15 @@ def white_top_hat(
     >>> fathom.morphology.white_top_hat(np.array([[0, 1, 0, 1, 1, 1, 0]]), radius=1).astype(int)
     array([[0, 1, 0, 0, 0, 0, 0]])
     """
-    return _run("white_top_hat", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
+    return _run("white_top_hat", x, radius, options)
 
 
-def black_top_hat(
-    x: Any,
-    radius: float,
-    *,
-    border: str = "ignore",
-    labels: bool = False,
-    spacing: Spacing = None,
-    ndim: int | None = None,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
-) -> Any:
+def black_top_hat(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     """The closing without the object: holes and gaps that are too narrow for the ball.
 
     Parameters
     ----------
-    x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress
+    x, radius, **options
         As for :func:`erosion`.
 
     Returns
@@ -355,23 +281,10 @@ def black_top_hat(
     >>> fathom.morphology.black_top_hat(np.array([[0, 0, 1, 0, 1, 0, 0]]), radius=1).astype(int)
     array([[0, 0, 0, 1, 0, 0, 0]])
     """
-    return _run("black_top_hat", x, radius, border, labels, spacing, ndim, out, backend, threads, stream, progress)
+    return _run("black_top_hat", x, radius, options)
 
 
-def remove_thin(
-    x: Any,
-    thickness: float,
-    *,
-    border: str = "ignore",
-    labels: bool = False,
-    spacing: Spacing = None,
-    ndim: int | None = None,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
-) -> Any:
+def remove_thin(x: Any, thickness: float, **options: Unpack[Options]) -> Any:
     """The object without the parts that are thinner than `thickness`.
 
     What is left is covered by open balls of this diameter, around elements, in which no background lies: the opening by
@@ -381,7 +294,7 @@ def remove_thin(
     ----------
     thickness : float
         The thickness: 0 or more, in the unit of the spacing.
-    x, border, labels, spacing, ndim, out, backend, threads, stream, progress
+    x, **options
         As for :func:`erosion`.
 
     Returns
@@ -400,30 +313,17 @@ def remove_thin(
     >>> fathom.morphology.remove_thin(np.array([[0, 1, 1, 0, 1, 1, 1, 1, 0]]), thickness=4).astype(int)
     array([[0, 0, 0, 0, 1, 1, 1, 1, 0]])
     """
-    return _run("remove_thin", x, thickness, border, labels, spacing, ndim, out, backend, threads, stream, progress)
+    return _run("remove_thin", x, thickness, options)
 
 
-def fill_thin(
-    x: Any,
-    thickness: float,
-    *,
-    border: str = "ignore",
-    labels: bool = False,
-    spacing: Spacing = None,
-    ndim: int | None = None,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
-) -> Any:
+def fill_thin(x: Any, thickness: float, **options: Unpack[Options]) -> Any:
     """The object and the gaps around it that are thinner than `thickness`: :func:`remove_thin` of the background.
 
     Parameters
     ----------
     thickness : float
         The thickness: 0 or more, in the unit of the spacing.
-    x, border, labels, spacing, ndim, out, backend, threads, stream, progress
+    x, **options
         As for :func:`erosion`.
 
     Returns
@@ -442,27 +342,25 @@ def fill_thin(
     >>> fathom.morphology.fill_thin(np.array([[1, 0, 0, 1, 1, 0, 0, 0, 0, 1]]), thickness=4).astype(int)
     array([[1, 1, 1, 1, 1, 0, 0, 0, 0, 1]])
     """
-    return _run("fill_thin", x, thickness, border, labels, spacing, ndim, out, backend, threads, stream, progress)
+    return _run("fill_thin", x, thickness, options)
 
 
-def _run(
-    operation: str,
-    x: Any,
-    size: float,
-    border: str,
-    labels: bool,
-    spacing: Spacing,
-    ndim: int | None,
-    out: Any,
-    backend: str | None,
-    threads: int | None,
-    stream: Any,
-    progress: Progress,
-) -> Any:
-    images = Images(x, "x", ndim, spacing, backend, threads, progress, stream=stream)
-    kind = Kind("out", (images.given.dtype,)) if labels else MASKS
-    result = images.output(out, kind)
-    border_number = choose(_core.MORPHOLOGY_BORDERS, border, "border")
+def _run(operation: str, x: Any, size: float, options: Options) -> Any:
+    for name in options.keys() - Options.__annotations__.keys():
+        raise TypeError(f"there is no option {name!r}; {operation} has {', '.join(Options.__annotations__)}")
+    images = Images(
+        x,
+        "x",
+        options.get("ndim"),
+        options.get("spacing"),
+        options.get("backend"),
+        options.get("threads"),
+        options.get("progress"),
+        stream=options.get("stream"),
+    )
+    labels = bool(options.get("labels", False))
+    result = images.output(options.get("out"), Kind("out", (images.given.dtype,)) if labels else MASKS)
+    border = choose(_core.MORPHOLOGY_BORDERS, options.get("border", "ignore"), "border")
     radius = number(size, "thickness" if operation.endswith("thin") else "radius")
-    images.run(_core.morphology, _core.MORPHOLOGY[operation], radius, border_number, bool(labels), result)
+    images.run(_core.morphology, _core.MORPHOLOGY[operation], radius, border, labels, result)
     return result.finish()

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from operator import index
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,14 @@ import numpy.typing as npt
 from . import _core
 from ._dtypes import FLOATS, for_indices, named
 from ._images import on_host
-from ._options import Sites, backend_number, site_rule, sites_among, thread_count
+from ._options import Sites, backend_number, check_names, site_rule, sites_among, thread_count
 from ._progress import Progress, listener
 from ._published_band import BandError, PublishedBand, mauch, naive, octree
 from ._published_map_reduce import Reduced, map_reduce
 from ._published_tiles import Tile, lattice, near, repeat
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = [
     "BandError",
@@ -88,42 +91,35 @@ class Published:
         return math.fsum(self.phases.values())
 
 
+class Options(TypedDict, total=False):
+    """What all algorithms on images and volumes take: see :func:`pba`."""
+
+    sites: Sites
+    dtype: npt.DTypeLike
+    backend: str | None
+    threads: int | None
+    progress: Progress
+
+
 def pba(
-    x: Any,
-    *,
-    sites: Sites = "zero",
-    m1: int = 16,
-    m2: int = 16,
-    m3: int = 4,
-    slice: int | None = None,
-    dtype: npt.DTypeLike = "float32",
-    backend: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
+    x: Any, *, m1: int = 16, m2: int = 16, m3: int = 4, slice: int | None = None, **options: Unpack[Options]
 ) -> Published:
     """Parallel Banding: exact.
 
     Parameters
     ----------
     x : array, shape (height, width) or (depth, height, width)
-        As for :func:`fathom.distance_transform`, in the processor's memory; up to 32,768 elements along each axis of an
-        image, and up to 1,023, 2,048 and 2,048 of a volume.
-    sites : str or (str, number)
-        As for :func:`fathom.distance_transform`, without "labels".
+        In the processor's memory; up to 32,768 elements along each axis of an image, and up to 1,023, 2,048 and 2,048 of
+        a volume.
     m1, m2 : int
         Bands in which a line is swept, 1 to 32, and bands that are merged.
     m3 : int
         Elements of a line that threads of a device colour at a time, 1 to 32.
     slice : int, optional
         Of a volume, this slice alone, in the memory of an image.
-    dtype : dtype
-        float32 or float64.
-    backend : {None, "auto", "cpu", "cuda"}
-        Where to compute; None and "auto": on a device, if there is one.
-    threads : int, optional
-        Most threads of the processor; all processors if not given.
-    progress : bool or callable, optional
-        As for :func:`fathom.distance_transform`.
+    **options
+        `sites` (without "labels"), `dtype` (float32 or float64), `backend` (None and "auto": a device, if there is one),
+        `threads` and `progress`, as for :func:`fathom.distance_transform`.
 
     Returns
     -------
@@ -148,34 +144,22 @@ def pba(
     >>> published.pba(np.array([[0, 1, 1, 1, 0]]), backend="cpu").nearest
     array([[0, 0, 0, 4, 4]], dtype=int32)
     """
-    bands = (index(m1), index(m2), index(m3))
     chosen = None if slice is None else index(slice)
-    return _run("pba", x, sites, dtype, backend, threads, progress, bands=bands, chosen=chosen)
+    return _run("pba", x, options, bands=(index(m1), index(m2), index(m3)), chosen=chosen)
 
 
-def proximate(
-    x: Any,
-    *,
-    sites: Sites = "zero",
-    access: str = "vtv-vtv",
-    dtype: npt.DTypeLike = "float32",
-    backend: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
-) -> Published:
-    """Proximate points of columns, of images: exact.
+def proximate(x: Any, *, access: str = "vtv-vtv", **options: Unpack[Options]) -> Published:
+    """Proximate points of columns: exact.
 
     Parameters
     ----------
-    x, sites, dtype, backend, threads, progress
-        As for :func:`pba`; `x` with two axes.
+    x : array, shape (height, width)
+        As for :func:`pba`.
     access : {"vtv-vtv", "vv-hh", "hh-vv", "vh-vh", "hv-hv"}
         How a device's threads read and write the image in both steps: along columns (v), which neighbours do together,
-        or rows (h), or along columns with the result turned over. The processor does hv-hv.
-
-    Returns
-    -------
-    Published
+        or rows (h), or along columns with the result transposed (t). The processor does hv-hv.
+    **options
+        As for :func:`pba`.
 
     Notes
     -----
@@ -189,34 +173,20 @@ def proximate(
     >>> published.proximate(np.array([[0, 1, 1, 1, 0]]), backend="cpu").distances
     array([[0., 1., 2., 1., 0.]], dtype=float32)
     """
-    return _run("proximate", x, sites, dtype, backend, threads, progress, access=access)
+    return _run("proximate", x, options, access=access)
 
 
-def jfa(
-    x: Any,
-    *,
-    sites: Sites = "zero",
-    more_rounds: int = 0,
-    measure_error: bool = True,
-    dtype: npt.DTypeLike = "float32",
-    backend: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
-) -> Published:
+def jfa(x: Any, *, more_rounds: int = 0, measure_error: bool = True, **options: Unpack[Options]) -> Published:
     """Jump flooding: approximate.
 
     Parameters
     ----------
-    x, sites, dtype, backend, threads, progress
+    x, **options
         As for :func:`pba`.
     more_rounds : {0, 1, 2}
         Rounds with short steps that follow: JFA, JFA+1, JFA+2.
     measure_error : bool
         Compare with the exact result; takes a transform of the library's own.
-
-    Returns
-    -------
-    Published
 
     Notes
     -----
@@ -230,33 +200,16 @@ def jfa(
     >>> published.jfa(np.array([[0, 1, 1, 1, 0]]), backend="cpu").error
     Error(wrong=0, share=0.0, largest=0.0)
     """
-    return _run(
-        "jfa", x, sites, dtype, backend, threads, progress, more_rounds=index(more_rounds), measure_error=measure_error
-    )
+    return _run("jfa", x, options, more_rounds=index(more_rounds), measure_error=measure_error)
 
 
-def skw(
-    x: Any,
-    *,
-    sites: Sites = "zero",
-    measure_error: bool = True,
-    dtype: npt.DTypeLike = "float32",
-    backend: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
-) -> Published:
+def skw(x: Any, *, measure_error: bool = True, **options: Unpack[Options]) -> Published:
     """Sweeps of vectors, which Cao et al. call SKW: approximate.
 
     Parameters
     ----------
-    x, sites, dtype, backend, threads, progress
-        As for :func:`pba`.
-    measure_error : bool
+    x, measure_error, **options
         As for :func:`jfa`.
-
-    Returns
-    -------
-    Published
 
     Notes
     -----
@@ -270,23 +223,15 @@ def skw(
     >>> list(published.skw(np.array([[0, 1, 1, 1, 0]]), backend="cpu").phases)
     ['sweeps along y', 'sweeps along x']
     """
-    return _run("skw", x, sites, dtype, backend, threads, progress, measure_error=measure_error)
+    return _run("skw", x, options, measure_error=measure_error)
 
 
-def brute(
-    x: Any,
-    *,
-    sites: Sites = "zero",
-    dtype: npt.DTypeLike = "float32",
-    backend: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
-) -> Published:
+def brute(x: Any, **options: Unpack[Options]) -> Published:
     """Every element against every site: exact.
 
     Parameters
     ----------
-    x, sites, dtype, backend, threads, progress
+    x, **options
         As for :func:`pba`.
 
     Returns
@@ -305,17 +250,13 @@ def brute(
     >>> published.brute(np.array([[0, 1, 1, 1, 0]]), backend="cpu").nearest
     array([[0, 0, 0, 4, 4]], dtype=int32)
     """
-    return _run("brute", x, sites, dtype, backend, threads, progress)
+    return _run("brute", x, options)
 
 
 def _run(
     algorithm: str,
     x: Any,
-    sites: Sites,
-    dtype: npt.DTypeLike,
-    backend: str | None,
-    threads: int | None,
-    progress: Progress,
+    options: Options,
     *,
     bands: tuple[int, int, int] = (16, 16, 4),
     chosen: int | None = None,
@@ -323,26 +264,19 @@ def _run(
     more_rounds: int = 0,
     measure_error: bool = False,
 ) -> Published:
+    check_names(options, Options, algorithm)
     given = on_host(x, "x")
-    rule, value = site_rule(sites_among(x, sites))
-    options = _core.Options(
+    rule, value = site_rule(sites_among(x, options.get("sites", "zero")))
+    plain = _core.Options(
         rule, value, _core.METRICS["euclidean"], (), (), math.inf, False, _core.SURFACES["faces"], (),
-        backend_number(backend), thread_count(threads),
+        backend_number(options.get("backend")), thread_count(options.get("threads")),
     )  # fmt: skip
     shape = given.shape if chosen is None else given.shape[1:]
-    distances = np.empty(shape, named(dtype, FLOATS))
+    distances = np.empty(shape, named(options.get("dtype", "float32"), FLOATS))
     nearest = np.empty(shape, for_indices(given.shape))
     told = _core.published_distance(
-        given.array, len(given.shape), options, distances, nearest, listener(progress), algorithm, bands, chosen, access,
-        more_rounds, measure_error,
+        given.array, len(given.shape), plain, distances, nearest, listener(options.get("progress")), algorithm, bands,
+        chosen, access, more_rounds, measure_error,
     )  # fmt: skip
-    error = told["error"]
-    return Published(
-        distances,
-        nearest,
-        told["exact"],
-        told["phases"],
-        None if error is None else Error(*error),
-        told["backend"],
-        told["device"],
-    )
+    error = told.pop("error")
+    return Published(distances, nearest, error=None if error is None else Error(*error), **told)

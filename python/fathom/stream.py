@@ -217,8 +217,8 @@ def function(
     ----------
     f : function
         Gets an array of each raster, a part with `halo` more pixels on each side, which beyond the raster's edges are
-        0. Gives an array of the same shape, of which the halo is cut off, or one of the part alone. It must give the same
-        value for a pixel whatever the part, and is called by several threads, one at a time.
+        0. Gives an array of the same shape, of which the halo is cut off, or one of the part alone. It must give the
+        same value for a pixel whatever the part, and is called by several threads, one at a time.
     *rasters : Raster
         At least one, which says the shape; others as for :meth:`Raster.math`.
     halo : int

@@ -1,5 +1,5 @@
-// What the bindings of the operations of fathom::apps share. An operation gets the arrays of its call as HostArray, makes
-// Images of them, and runs with run_watched() of watch.h:
+// What the bindings of the operations of fathom::apps share. An operation gets the arrays of its call as HostArray,
+// makes Images of them, and runs with run_watched() of watch.h:
 //
 //   const HostArray arrays[] = {{x, read}, {out, write}};
 //   const Images images(arrays, rank);

@@ -196,8 +196,8 @@ void add_voronoi(nb::module_& m) {
   m.def("stipple", &stipple, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg().none());
 #ifdef FATHOM_PYTHON_CUDA
-  m.def("voronoi_on_device", &voronoi_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
-        nb::arg(), nb::arg());
+  m.def("voronoi_on_device", &voronoi_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg());
   m.def("lloyd_on_device", &lloyd_on_device);
   m.def("stipple_on_device", &stipple_on_device);
 #endif

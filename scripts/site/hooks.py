@@ -1,4 +1,5 @@
-"""What `mkdocs build` does on top: it makes the gallery's pictures, the plots and the C++ reference.
+"""What `mkdocs build` does on top: it makes the gallery's pictures, the tables of measurements with their plots, and the
+C++ reference.
 
 Pictures are made anew where the example or the package is newer than they are.
 """
@@ -15,11 +16,14 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[2]
 MADE = Path(os.environ.get("FATHOM_SITE_MADE", ROOT / "build" / "site-made"))
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "bench")]
+import tables  # noqa: E402
 from cpp_reference import reference  # noqa: E402
-from plots import draw_tables  # noqa: E402
+from pages import PAGES  # noqa: E402
+from plots import draw_table  # noqa: E402
 
-plots = {}  # title of a table of docs/performance.md: its plot
+ALT = "Times of the table, as bars"
+RESULTS = "bench/results/README.md#"  # what a page calls the measurements, with the name of their page
 
 
 def on_files(files, config):
@@ -28,11 +32,24 @@ def on_files(files, config):
     for example in sorted((ROOT / "examples" / "gallery").glob("*.py")):
         if example.name != "style.py":
             files.append(File.generated(config, f"gallery/{example.stem}.png", abs_src_path=str(picture(example))))
-    plots.update(draw_tables(ROOT / "docs" / "performance.md", MADE))
-    for plot in plots.values():
+    for name in PAGES:
+        files.append(File.generated(config, f"results/{name}.md", content=with_plots(name)))
+    for plot in MADE.glob("plot-*.svg"):
         files.append(File.generated(config, f"plots/{plot.name}", abs_src_path=str(plot)))
     files.append(File.generated(config, "reference/cpp.md", content=reference(ROOT / "include")))
     return files
+
+
+def with_plots(name):
+    """A page of tables, with a plot before each table that is one to draw."""
+    names = {table.title: table.name for table in PAGES[name][1]}
+    parts = tables.page(name).split("\n## ")
+    for at, part in enumerate(parts[1:], 1):
+        title, _, rest = part.partition("\n")
+        plot = f"plot-{names[title]}.svg"
+        if draw_table(rest, MADE / plot):
+            parts[at] = f"{title}\n\n![{ALT}](../plots/{plot})\n{rest}"
+    return "\n## ".join(parts)
 
 
 def picture(example):
@@ -49,11 +66,11 @@ def picture(example):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Shows plots before their tables, and leaves of links to what is not on the site the text."""
-    if page.file.src_uri == "performance.md":
-        for title, plot in plots.items():
-            markdown = markdown.replace(f"{title}\n", f"{title}\n\n![The table below, as bars](plots/{plot.name})\n", 1)
+    """Shows plots where a page asks for them, leads to the tables, and leaves of links to what is not on the site the text."""
     depth = page.file.src_uri.count("/") + 1
+    up = "../" * (depth - 1)
+    markdown = re.sub(r"<!-- plot: ([\w-]+) -->", rf"![{ALT}]({up}plots/plot-\1.svg)", markdown)
+    markdown = re.sub(rf"\(\.\./{re.escape(up)}{RESULTS}([\w-]+)\)", rf"({up}results/\1.md)", markdown)
     outside = r"\[([^\]]+)\]\((?:\.\./){%d}[^)]*\)" % depth
     return re.sub(outside, r"\1", markdown)
 

@@ -1,7 +1,7 @@
-"""Bars of the tables of docs/performance.md, so that plots and tables cannot disagree.
+"""Bars of the tables of measurements, so that plots and tables cannot disagree.
 
-A table that is drawn has the columns `case`, `AVX-512`, `copy` and at least one peer, in ms, as docs/performance.md has
-them; the line before it is its title.
+A table that is drawn has times of Fathom and of at least one peer, in ms: its first column is `case`, and the others that
+are drawn are named as in COLOURS.
 """
 
 import re
@@ -12,34 +12,26 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
-COLOURS = {"AVX-512": "#0b6e99", "copy": "#9a9a9a", "edt": "#d1793b", "OpenCV": "#5b8c3e", "SciPy": "#8a5aa8",
-           "SimpleITK": "#b83a4b"}
+OURS = ("Fathom", "AVX-512")
+COLOURS = {"Fathom": "#0b6e99", "AVX-512": "#0b6e99", "copy": "#9a9a9a", "edt": "#d1793b", "OpenCV": "#5b8c3e",
+           "SciPy": "#8a5aa8", "SimpleITK": "#b83a4b", "NPP": "#5b8c3e", "CuPy": "#d1793b", "cuCIM": "#8a5aa8"}
 
 
-def draw_tables(page, folder):
-    """Draws the tables of a page: the path of the plot for each title."""
-    paths = {}
-    for title, header, rows in tables(page.read_text(encoding="utf-8")):
-        columns = [name for name in header if name in COLOURS]
-        if header[0] != "case" or not {"AVX-512", "copy"} < set(columns):
-            continue
-        path = folder / f"plot-{len(paths)}.svg"
-        draw(header, rows, columns, path)
-        paths[title] = path
-    return paths
+def draw_table(text, path):
+    """Draws the first table of a text, if it is one to draw. @returns whether it is"""
+    header, rows = first_table(text)
+    columns = [name for name in header[1:] if name in COLOURS]
+    if header[:1] != ["case"] or not set(OURS) & set(columns) or not set(columns) - {*OURS, "copy"}:
+        return False
+    draw(header, rows, columns, path)
+    return True
 
 
-def tables(text):
-    """Title, header and rows of each table."""
-    lines = text.splitlines()
-    for number, line in enumerate(lines):
-        if re.match(r"\|[\s|-]*-[\s|-]*\|$", line):
-            rows = []
-            for row in lines[number + 1:]:
-                if not row.startswith("|"):
-                    break
-                rows.append(cells(row))
-            yield next(before for before in reversed(lines[:number - 1]) if before), cells(lines[number - 1]), rows
+def first_table(text):
+    """Header and rows."""
+    lines = re.search(r"(?:^\|.*\n?)+", text, re.MULTILINE)
+    header, _, *rows = map(cells, lines[0].splitlines()) if lines else ([], None)
+    return header, rows
 
 
 def cells(line):
@@ -58,10 +50,11 @@ def draw(header, rows, columns, path):
     width = 0.84 / len(columns)
     for at, name in enumerate(columns):
         values = [number(row[header.index(name)]) for row in rows]
-        label = "Fathom" if name == "AVX-512" else name
+        label = "Fathom" if name in OURS else "a copy of the output" if name == "copy" else name
         axes.bar(np.arange(len(rows)) + (at - (len(columns) - 1) / 2) * width, values, 0.9 * width, label=label,
                  color=COLOURS[name])
     axes.set(yscale="log", ylabel="ms", xticks=range(len(rows)), xticklabels=[row[0] for row in rows])
+    axes.tick_params(axis="x", rotation=20 if len(rows) > 11 else 0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", linewidth=0.4, alpha=0.6)
     axes.set_axisbelow(True)

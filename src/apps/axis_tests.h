@@ -16,7 +16,8 @@ namespace fathom::apps {
 /// Integers hold (2 · the diagonal + 1)², which bounds what products of ways come to.
 inline bool axis_fits_int32(const Lattice3& lattice) { return lattice.squared_diagonal() < 0x1p28; }
 
-/// For the neighbours before and behind along z, y and x. Integers where the pruning is constant and spacings are equal.
+/// For the neighbours before and behind along z, y and x. Integers where the pruning is constant and spacings are
+/// equal.
 template <class Number>
 std::array<PairTest<Number>, 6> pair_tests(const Lattice3& lattice, double gamma, Ties ties) {
   const double unit = lattice.is_isotropic() ? lattice.spacing[2] : 1, in_units = gamma / unit;

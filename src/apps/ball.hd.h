@@ -1,5 +1,6 @@
 // Open balls on a lattice: a ball of squared radius R covers the elements whose squared distance from its middle is
-// below R. Squares are uint32 or uint64 where spacings are equal, in their unit, else double. Shared by host and device.
+// below R. Squares are uint32 or uint64 where spacings are equal, in their unit, else double. Shared by host and
+// device.
 #pragma once
 
 #include <array>

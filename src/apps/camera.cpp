@@ -70,8 +70,8 @@ class Body {
   Vector spacing_, middle_{}, half_{};
 };
 
-/// What an axis of the picture has to see of a body: where its middle is, from the body's, and half its width; for an eye
-/// whose view widens by `slope` per length, in the plane through the body's middle.
+/// What an axis of the picture has to see of a body: where its middle is, from the body's, and half its width; for an
+/// eye whose view widens by `slope` per length, in the plane through the body's middle.
 struct Extent {
   double middle, half;
 };

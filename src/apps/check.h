@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -20,14 +21,6 @@ inline int thread_count(const Execution& execution) {
     throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
                           "; give 1 or more, or 0 for all processors");
   return execution.threads > 0 ? execution.threads : available_threads();
-}
-
-/// The same of a call that runs on the CPU alone.
-/// @param what  the operation's name: "morphology"
-/// @throws InvalidArgument the backend is CUDA | a negative number
-inline int host_threads(const Execution& execution, const std::string& what) {
-  if (execution.backend == Backend::cuda) throw InvalidArgument(what + " has no CUDA backend; use auto or cpu");
-  return thread_count(execution);
 }
 
 /// Whether a call between arrays of the host is to go to a device. `automatic` is the CPU.
@@ -69,14 +62,20 @@ inline bool overlap(const AnyConstView& a, const AnyConstView& b) {
   return first < end && begin < last;
 }
 
-/// @throws InvalidArgument the output is missing, or of another shape, or overlaps the input
-inline void check_output(const AnyConstView& input, const AnyView& output, const std::string& name) {
-  if (!output.present()) throw InvalidArgument("no " + name + " was given");
+/// @throws InvalidArgument an array that is there has none of the types, or another shape than the input, or memory in
+///         common with it
+inline void check_output(const AnyConstView& input, const AnyConstView& output, const char* name,
+                         std::initializer_list<DType> dtypes) {
+  if (!output.present()) return;
+  const std::string title = std::string("'") + name + "'";
+  std::string names;
+  for (DType dtype : dtypes) names += (names.empty() ? "" : " or ") + std::string(name_of(dtype));
+  if (std::find(dtypes.begin(), dtypes.end(), output.dtype()) == dtypes.end())
+    throw InvalidArgument(title + " is " + std::string(name_of(output.dtype())) + "; it must be " + names);
   if (!(output.shape() == input.shape()))
-    throw InvalidArgument("the " + name + " has the shape " + to_string(output.shape()) + "; it must have " +
+    throw InvalidArgument(title + " has the shape " + to_string(output.shape()) + "; it must have " +
                           to_string(input.shape()) + ", as the input");
-  if (overlap(input, output))
-    throw InvalidArgument("the " + name + " shares memory with the input; give one of its own");
+  if (overlap(input, output)) throw InvalidArgument(title + " shares memory with the input; give an array of its own");
 }
 
 /// The share `step` of `steps` of a call's work, as the progress of one of its parts.
@@ -84,6 +83,14 @@ inline Execution part_of(const Execution& execution, double step, double steps) 
   Execution part = execution;
   if (execution.progress)
     part.progress = [tell = execution.progress, step, steps](double share) { tell((step + share) / steps); };
+  return part;
+}
+
+/// The same of a part that the CPU does, in scratch that the call has counted.
+inline Execution host_part_of(const Execution& execution, double step, double steps) {
+  Execution part = part_of(execution, step, steps);
+  part.backend = Backend::cpu;
+  part.scratch_limit.reset();
   return part;
 }
 

@@ -27,28 +27,4 @@ Images::Images(const Shape& input, int batch_axes, const std::vector<double>& sp
   }
 }
 
-void check_output(const AnyConstView& view, const char* name, std::initializer_list<DType> dtypes, const Shape& input) {
-  if (!view.present()) return;
-  std::string names;
-  bool fits = false;
-  for (DType dtype : dtypes) {
-    fits = fits || view.dtype() == dtype;
-    names += (names.empty() ? "" : " or ") + std::string(name_of(dtype));
-  }
-  const std::string title = std::string("'") + name + "'";
-  if (!fits) throw InvalidArgument(title + " is " + std::string(name_of(view.dtype())) + "; it must be " + names);
-  if (!(view.shape() == input))
-    throw InvalidArgument(title + " has the shape " + to_string(view.shape()) + "; it must have " + to_string(input) +
-                          ", as the input");
-}
-
-Execution step_of(const Execution& execution, double begin, double end) {
-  Execution step = execution;
-  step.backend = Backend::cpu;
-  step.scratch_limit.reset();
-  if (execution.progress)
-    step.progress = [told = execution.progress, begin, end](double share) { told(begin + (end - begin) * share); };
-  return step;
-}
-
 }  // namespace fathom::apps

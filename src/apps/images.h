@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "apps/check.h"
 #include "apps/each_image.h"
 #include "apps/lattice3.h"
 #include "core/root.hd.h"
@@ -118,10 +118,12 @@ inline DType index_of(const Images& images) {
   return images.lattice.size() <= std::numeric_limits<std::int32_t>::max() ? DType::int32 : DType::int64;
 }
 
-/// @throws InvalidArgument a view that is there has another shape than the input, or none of the types
-void check_output(const AnyConstView& view, const char* name, std::initializer_list<DType> dtypes, const Shape& input);
-
-/// The share of a call's progress that one of its steps has.
-Execution step_of(const Execution& execution, double begin, double end);
+/// Calls body(item, execution) for every image, one after the other, which the CPU works on.
+template <class Body>
+void each_item(const Images& images, const Execution& execution, const Body& body) {
+  const std::int64_t count = element_count(images.shape) > 0 ? images.count() : 0;
+  for (std::int64_t item = 0; item < count; ++item)
+    body(item, host_part_of(execution, static_cast<double>(item), static_cast<double>(count)));
+}
 
 }  // namespace fathom::apps

@@ -28,8 +28,8 @@ FATHOM_HD inline std::int64_t rounded_step(std::int64_t first, std::int64_t mass
   return first < 0 ? -size : size;
 }
 
-/// Σ w |p − s|², w as integers, in elements of the weights: about the element of the finer grid that stands for each site,
-/// then about the site itself.
+/// Σ w |p − s|², w as integers, in elements of the weights: about the element of the finer grid that stands for each
+/// site, then about the site itself.
 /// @param sums       [n, layout.fields()], with seconds
 /// @param places     [n, axes] of the sites' elements
 /// @param positions  [n, axes] of the sites

@@ -39,9 +39,12 @@ Plan plan_images(const AnyConstView& input, int batch_axes, const std::vector<do
   return plan;
 }
 
+/// What an input is compared with that has the shape of another, and may be its memory.
+AnyConstView nothing_of(const AnyConstView& view) { return {nullptr, view.dtype(), view.shape()}; }
+
 /// Linear indices in an image.
-void check_index_type(const AnyConstView& view, const char* name, const Images& images) {
-  check_output(view, name, {DType::int32, DType::int64}, images.shape);
+void check_index_type(const AnyConstView& input, const AnyConstView& view, const char* name, const Images& images) {
+  check_output(input, view, name, {DType::int32, DType::int64});
   if (view.present() && view.dtype() == DType::int32 && index_of(images) == DType::int64)
     throw InvalidArgument(std::string("'") + name + "' is int32, which does not hold the indices of images of " +
                           std::to_string(images.lattice.size()) + " elements; it must be int64");
@@ -52,9 +55,9 @@ void check_gamma(const MedialAxisOptions& options) {
     throw InvalidArgument("gamma is " + text(options.gamma) + "; give a finite number of at least 0");
 }
 
-void check_axis(const MedialAxisOutputs& outputs, const Images& images) {
-  check_output(outputs.axis, "axis", {DType::boolean, DType::uint8}, images.shape);
-  check_index_type(outputs.witness, "witness", images);
+void check_axis(const AnyConstView& input, const MedialAxisOutputs& outputs, const Images& images) {
+  check_output(input, outputs.axis, "axis", {DType::boolean, DType::uint8});
+  check_index_type(input, outputs.witness, "witness", images);
 }
 
 grid::DistanceOptions distance_options(const Images& images, const Execution& execution) {
@@ -89,17 +92,18 @@ std::size_t bytes_of(const Plan& plan, const AnyConstView& input, const MedialAx
   if (outputs.distance.present()) wanted.distance = AnyView(nullptr, outputs.distance.dtype(), image.shape());
   const std::size_t own =
       outputs.nearest.present() ? 0 : size_of(index_of(images)) * static_cast<std::size_t>(images.lattice.size());
+  const grid::DistanceOptions transform = distance_options(images, host_part_of(options.execution, 0, 1));
   return own + std::max(cpu::axis_bytes(images.lattice, plan.report.threads),
-                        grid::scratch_bytes(image, distance_options(images, step_of(options.execution, 0, 1)), wanted));
+                        grid::scratch_bytes(image, transform, wanted));
 }
 
 /// @throws InvalidArgument as medial_axis(); memory is not looked at
 Plan plan_axis(const AnyConstView& input, const MedialAxisOptions& options, const MedialAxisOutputs& outputs) {
   Plan plan = plan_images(input, options.batch_axes, options.spacing, options.execution);
   check_gamma(options);
-  check_axis(outputs, plan.images);
-  check_output(outputs.distance, "distance", {DType::float32, DType::float64}, input.shape());
-  check_index_type(outputs.nearest, "nearest", plan.images);
+  check_axis(input, outputs, plan.images);
+  check_output(input, outputs.distance, "distance", {DType::float32, DType::float64});
+  check_index_type(input, outputs.nearest, "nearest", plan.images);
   if (!wants_axis(outputs) && !outputs.distance.present() && !outputs.nearest.present())
     throw InvalidArgument("no output was given; give axis, distance, nearest or witness");
   return plan;
@@ -109,8 +113,8 @@ Plan plan_axis(const AnyConstView& input, const MedialAxisOptions& options, cons
 Plan plan_of_nearest(const AnyConstView& nearest, const MedialAxisOptions& options, const MedialAxisOutputs& outputs) {
   Plan plan = plan_images(nearest, options.batch_axes, options.spacing, options.execution);
   check_gamma(options);
-  check_index_type(nearest, "nearest", plan.images);
-  check_axis(outputs, plan.images);
+  check_index_type(nothing_of(nearest), nearest, "nearest", plan.images);
+  check_axis(nearest, outputs, plan.images);
   if (!wants_axis(outputs) || outputs.distance.present() || outputs.nearest.present())
     throw InvalidArgument("from nearest sites there are the outputs axis and witness; give one of them or both");
   return plan;
@@ -120,9 +124,10 @@ Plan plan_of_nearest(const AnyConstView& nearest, const MedialAxisOptions& optio
 Plan plan_balls(const AnyConstView& axis, const AnyConstView& nearest, const AxisBallsOptions& options,
                 const AnyView& out) {
   Plan plan = plan_images(axis, options.batch_axes, options.spacing, options.execution);
-  check_index_type(nearest, "nearest", plan.images);
+  check_index_type(nothing_of(axis), nearest, "nearest", plan.images);
   if (!out.present()) throw InvalidArgument("no output was given");
-  check_output(out, "out", {DType::boolean, DType::uint8}, axis.shape());
+  check_output(axis, out, "out", {DType::boolean, DType::uint8});
+  check_output(nearest, out, "out", {DType::boolean, DType::uint8});
   return plan;
 }
 
@@ -172,15 +177,6 @@ void find_axis(const Plan& plan, const AnyConstView& nearest, const MedialAxisOp
   fill_image(images, outputs.witness, item, 0xFF);
 }
 
-/// Calls body(item, begin, end) with its shares of the call's progress.
-template <class Body>
-void each_item(const Images& images, const Body& body) {
-  const std::int64_t count = element_count(images.shape) > 0 ? images.count() : 0;
-  for (std::int64_t item = 0; item < count; ++item)
-    body(item, static_cast<double>(item) / static_cast<double>(count),
-         static_cast<double>(item + 1) / static_cast<double>(count));
-}
-
 /// Between arrays of the host.
 /// @param bytes  of the device's memory
 MedialAxisReport run_there(const std::vector<AnyConstView>& inputs, const std::vector<AnyView>& outputs,
@@ -228,15 +224,12 @@ MedialAxisReport medial_axis(const AnyConstView& input, const MedialAxisOptions&
   Array own;
   if (!outputs.nearest.present() && element_count(images.shape) > 0)
     own = Array(index_of(images), images.view(input, 0).shape());
-  each_item(images, [&](std::int64_t item, double begin, double end) {
-    const double middle = begin + .8 * (end - begin);
+  each_item(images, options.execution, [&](std::int64_t item, const Execution& part) {
     grid::DistanceOutputs wanted;
     wanted.nearest = outputs.nearest.present() ? images.view(outputs.nearest, item) : own.view();
     if (outputs.distance.present()) wanted.distance = images.view(outputs.distance, item);
-    grid::distance_transform(images.view(input, item),
-                             distance_options(images, step_of(options.execution, begin, middle)), wanted);
-    if (wants_axis(outputs))
-      find_axis(plan, wanted.nearest, options, outputs, item, step_of(options.execution, middle, end));
+    grid::distance_transform(images.view(input, item), distance_options(images, part_of(part, 0, 1.25)), wanted);
+    if (wants_axis(outputs)) find_axis(plan, wanted.nearest, options, outputs, item, part_of(part, 4, 5));
   });
   if (options.execution.progress) options.execution.progress(1);
   return plan.report;
@@ -254,8 +247,8 @@ MedialAxisReport medial_axis_of_nearest(const AnyConstView& nearest, const Media
                        medial_axis_of_nearest(at.inputs[0], options_on_device(options), outputs_of(at), stream);
                      });
   }
-  each_item(plan.images, [&](std::int64_t item, double begin, double end) {
-    find_axis(plan, plan.images.view(nearest, item), options, outputs, item, step_of(options.execution, begin, end));
+  each_item(plan.images, options.execution, [&](std::int64_t item, const Execution& part) {
+    find_axis(plan, plan.images.view(nearest, item), options, outputs, item, part);
   });
   if (options.execution.progress) options.execution.progress(1);
   return plan.report;
@@ -279,7 +272,7 @@ MedialAxisReport axis_balls(const AnyConstView& axis, const AnyConstView& neares
                      });
   }
   const Images& images = plan.images;
-  each_item(images, [&](std::int64_t item, double begin, double end) {
+  each_item(images, options.execution, [&](std::int64_t item, const Execution& part) {
     const Array chosen = grid::mark_sites(images.view(axis, item), {grid::Sites::Rule::nonzero});
     cpu::draw_axis_balls({.lattice = images.lattice,
                           .chosen = chosen.as<std::uint8_t>().data(),
@@ -287,7 +280,7 @@ MedialAxisReport axis_balls(const AnyConstView& axis, const AnyConstView& neares
                           .out = images.rows(out, item),
                           .instruction_set = plan.report.instruction_set,
                           .threads = plan.report.threads},
-                         step_of(options.execution, begin, end));
+                         part);
   });
   if (options.execution.progress) options.execution.progress(1);
   return plan.report;

@@ -1,7 +1,8 @@
 // Morphology by balls: each operation is one or two thresholds of distances. A dilation is where the distance to the
-// object is at most the radius, an erosion where that to all else is more; openings and closings are both, one after the
-// other, the first one's mask in the output's memory. The distances are computed with the radius as their maximum, so
-// that the transform decides, in integers where the spacing allows, and the threshold only asks whether there is one.
+// object is at most the radius, an erosion where that to all else is more; openings and closings are both, one after
+// the other, the first one's mask in the output's memory. The distances are computed with the radius as their maximum,
+// so that the transform decides, in integers where the spacing allows, and the threshold only asks whether there is
+// one.
 //
 // Labels: the erosion of all is one transform, to the nearest element of another label. All else is done for each label
 // by itself, in the box around it that the radius can change; elements go to the label whose squared distance is least,
@@ -335,13 +336,11 @@ void Morphology::derive(const AnyConstView& input, const AnyView& out, int batch
                     });
 }
 
-/// @throws InvalidArgument the output is of another type or shape, or where the input is
+/// @throws InvalidArgument the output is missing, of another type or shape, or where the input is
 void check(const AnyConstView& input, const MorphologyOptions& options, const AnyView& output) {
-  check_output(input, output, "output");
-  const bool is_mask = output.dtype() == DType::boolean || output.dtype() == DType::uint8;
-  if (options.labels ? output.dtype() != input.dtype() : !is_mask)
-    throw InvalidArgument("the output is " + std::string(name_of(output.dtype())) + "; it must be " +
-                          (options.labels ? std::string(name_of(input.dtype())) + ", as the labels" : "bool or uint8"));
+  if (!output.present()) throw InvalidArgument("no output was given");
+  if (options.labels) check_output(input, output, "output", {input.dtype()});
+  else check_output(input, output, "output", {DType::boolean, DType::uint8});
 }
 
 std::size_t scratch_bytes(const AnyConstView& input, const MorphologyOptions& options, bool least) {

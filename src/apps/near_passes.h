@@ -1,7 +1,7 @@
 // Which elements have a site within reach: distances with the reach as their maximum, in one piece or slab by slab.
 //
-// Since nothing farther counts, a slab of planes along the first axis needs only as many planes around it as the reach has:
-// large arrays take little memory so, and distances stay in the caches until they are used.
+// Since nothing farther counts, a slab of planes along the first axis needs only as many planes around it as the reach
+// has: large arrays take little memory so, and distances stay in the caches until they are used.
 #pragma once
 
 #include <cstddef>

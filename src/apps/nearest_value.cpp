@@ -1,5 +1,5 @@
-// Values and directions from nearest sites: grid says which element is the nearest, its index says where that is and what
-// is there.
+// Values and directions from nearest sites: grid says which element is the nearest, its index says where that is and
+// what is there.
 #include "fathom/apps/nearest_value.h"
 
 #include <algorithm>
@@ -22,14 +22,6 @@ namespace fathom::apps {
 
 namespace {
 
-void check_view(const AnyConstView& input, const AnyView& view, const std::string& name, DType dtype) {
-  if (!view.present()) return;
-  check_output(input, view, name);
-  if (view.dtype() != dtype)
-    throw InvalidArgument("the " + name + " is " + std::string(name_of(view.dtype())) + "; it must be " +
-                          std::string(name_of(dtype)));
-}
-
 int space_rank(const AnyConstView& input, const grid::DistanceOptions& options) {
   return input.rank() - options.batch_axes;
 }
@@ -44,8 +36,8 @@ void check(const AnyConstView& input, const grid::DistanceOptions& options, cons
         "values of nearest sites have no sign, and are of the whole array; leave out sign and region");
   if (!outputs.value.present() && !outputs.distance.present() && !outputs.direction.present())
     throw InvalidArgument("no output was given; give value, distance or direction");
-  check_view(input, outputs.value, "value", input.dtype());
-  check_view(input, outputs.direction, "direction", DType::float32);
+  check_output(input, outputs.value, "value", {input.dtype()});
+  check_output(input, outputs.direction, "direction", {DType::float32});
   if (outputs.direction.present() && space_rank(input, options) != 2)
     throw InvalidArgument("directions are of maps, with 2 axes of space, not " +
                           std::to_string(space_rank(input, options)));

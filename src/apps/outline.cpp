@@ -90,7 +90,8 @@ std::vector<Segment> Coverage::outline() const {
       if (share <= 0 || share >= 1) {
         add_faces(y, x, segments);
       } else if (shares().find_edge(y, x, edge)) {
-        // The part of the line middle + offset · edge + t · (−edge.x, edge.y) that is within half a pixel of the middle.
+        // The part of the line middle + offset · edge + t · (−edge.x, edge.y) that is within half a pixel of the
+        // middle.
         double first = -1, last = 1;
         const double at_zero[] = {edge.offset * edge.y, edge.offset * edge.x}, step[] = {-edge.x, edge.y};
         for (int axis = 0; axis < 2; ++axis) {

@@ -22,8 +22,8 @@ FATHOM_HD inline double squared_distance(const Segment& s, double y, double x) {
   return away_y * away_y + away_x * away_x;
 }
 
-/// The edge through a pixel that is covered in part: a unit vector towards the covered side, and how far from the pixel's
-/// middle the edge is in that direction.
+/// The edge through a pixel that is covered in part: a unit vector towards the covered side, and how far from the
+/// pixel's middle the edge is in that direction.
 struct Edge {
   double y = 0, x = 0, offset = 0;
 };

@@ -9,7 +9,8 @@
 
 namespace fathom::apps {
 
-/// Position k of a stream is drawn from the seed, the stream's number and k alone, in whatever order they are asked for.
+/// Position k of a stream is drawn from the seed, the stream's number and k alone, in whatever order they are asked
+/// for.
 class Sampler {
  public:
   /// @param weights  not all 0; referred to

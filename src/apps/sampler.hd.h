@@ -16,8 +16,8 @@ struct Draws {
   std::int64_t rows = 0;
   std::uint64_t seed = 0;
 
-  /// Position k of a stream: within an element that is chosen in proportion to its weight, each place in it as likely as
-  /// others. Random shares of the whole are looked up: by bisection among sums of rows, then along the row.
+  /// Position k of a stream: within an element that is chosen in proportion to its weight, each place in it as likely
+  /// as others. Random shares of the whole are looked up: by bisection among sums of rows, then along the row.
   /// @param position  [axes], the middle of the first element being 0
   FATHOM_HD void draw(std::uint64_t stream, std::int64_t k, double* position) const {
     const std::uint64_t source = noise_row(mixed(seed) + stream, k);

@@ -1,5 +1,5 @@
-// Ends and middles of the outline's segments are sites. Of the nearest few of each texel the segments are looked at: the
-// nearest segment is hardly ever another, and then by little, since no point of a segment is far from a site.
+// Ends and middles of the outline's segments are sites. Of the nearest few of each texel the segments are looked at:
+// the nearest segment is hardly ever another, and then by little, since no point of a segment is far from a site.
 #include "fathom/apps/sdf.h"
 
 #include <algorithm>
@@ -250,7 +250,8 @@ std::size_t sdf_scratch_bytes(const Shape& coverage, const SdfOptions& options) 
   const std::int64_t count = image_count(coverage, options.batch_axes);
   Shape image;
   for (int axis = options.batch_axes; axis < coverage.rank(); ++axis) image.push_back(coverage[axis]);
-  return image_bytes(image, options.execution.backend) * static_cast<std::size_t>(images_at_once(options.execution, count));
+  return image_bytes(image, options.execution.backend) *
+         static_cast<std::size_t>(images_at_once(options.execution, count));
 }
 
 }  // namespace fathom::apps

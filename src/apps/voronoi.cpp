@@ -217,9 +217,10 @@ Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const Vo
     own.execution = execution_on_device(options.execution);
     if (options.execution.scratch_limit)
       check_scratch(options.execution, voronoi_scratch_bytes(sites, options, grid::count_sites(sites, options.sites)));
-    const auto device = run_on_device({sites, weights}, {regions}, options.execution, [&](const auto& at, Stream stream) {
-      result = voronoi(at.inputs[0], at.inputs[1], own, at.outputs[0], stream);
-    });
+    const auto device =
+        run_on_device({sites, weights}, {regions}, options.execution, [&](const auto& at, Stream stream) {
+          result = voronoi(at.inputs[0], at.inputs[1], own, at.outputs[0], stream);
+        });
     result.scratch_bytes += copies_of({sites, weights}, {regions}).bytes;
     result.device = device;
     return result;

@@ -102,8 +102,8 @@ void inherit(int descriptor, const struct stat& old) {
   if (fchmod(descriptor, old.st_mode & 0777) != 0) errno = 0;
 }
 
-/// fsync, where the file system knows it. Large files go to the disk in pieces before: nothing, not even SIGKILL, ends a
-/// process while it waits for a disk, and of a slow disk that may be minutes. Returns 0 or errno.
+/// fsync, where the file system knows it. Large files go to the disk in pieces before: nothing, not even SIGKILL, ends
+/// a process while it waits for a disk, and of a slow disk that may be minutes. Returns 0 or errno.
 int make_durable(int descriptor) {
 #ifdef SYNC_FILE_RANGE_WRITE
   constexpr off_t kPiece = off_t{1} << 22;

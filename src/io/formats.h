@@ -46,9 +46,9 @@ struct FormatRow {
   Format format;
   std::string_view name;                                ///< as options have it
   std::string_view title;                               ///< as sentences have it
-  std::span<const std::string_view> endings = {};            ///< of names to write, with the dot; the first is the usual one
+  std::span<const std::string_view> endings = {};       ///< of names to write, with the dot; the usual one first
   bool compresses = false;                              ///< as WriteOptions::compress asks for
-  bool needs_seek = false;                              ///< reading goes back and forth: pipes are taken into memory first
+  bool needs_seek = false;                              ///< reading goes back and forth: pipes go into memory first
   unsigned holds = kElementsAlone;
   ImageInfo (*probe)(ByteSource&, const ReadContext&) = nullptr;
   Image (*read)(ByteSource&, const ReadContext&) = nullptr;                       ///< null: is not read

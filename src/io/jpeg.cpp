@@ -1,8 +1,8 @@
 // JPEG through libjpeg, of 8 bits a sample, gray or colour: a row at a time, gray straight into the array's rows.
 //
-// libjpeg reports errors by a call that must not return, and calls back for bytes. As with PNG, callbacks keep what they
-// catch, and what runs between setjmp and longjmp owns nothing. What libjpeg warns of – damaged or missing data, for
-// which it would make up pixels – is an error here.
+// libjpeg reports errors by a call that must not return, and calls back for bytes. As with PNG, callbacks keep what
+// they catch, and what runs between setjmp and longjmp owns nothing. What libjpeg warns of – damaged or missing data,
+// for which it would make up pixels – is an error here.
 #include <cstdio>  // before jpeglib.h, which needs it
 
 #include <jpeglib.h>

@@ -232,7 +232,8 @@ std::vector<int> file_axes(const Meaning& meaning, int rank) {
     const std::size_t known = name ? kNames.find(name) : std::string_view::npos;
     axes.push_back(known == std::string_view::npos ? rank - k : static_cast<int>(known));
     if (k > 0 && axes[static_cast<std::size_t>(k - 1)] <= axes.back())
-      throw InvalidArgument("NIfTI holds axes in the order ctzyx, not " + meaning.axis_names() + "; write .npy or .tif");
+      throw InvalidArgument("NIfTI holds axes in the order ctzyx, not " + meaning.axis_names() +
+                            "; write .npy or .tif");
   }
   return axes;
 }

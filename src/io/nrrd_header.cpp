@@ -1,6 +1,6 @@
-// NRRD headers. Source: Definition of NRRD File Format, https://teem.sourceforge.net/nrrd/format.html. What says nothing
-// about elements and where they lie – content, thicknesses, centers, labels, measurement frame, key/value pairs – is
-// passed over.
+// NRRD headers. Source: Definition of NRRD File Format, https://teem.sourceforge.net/nrrd/format.html. What says
+// nothing about elements and where they lie – content, thicknesses, centers, labels, measurement frame, key/value pairs
+// – is passed over.
 #include "io/nrrd_header.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Numbers and letters as text, whatever the locale: a program that uses the library may have another decimal mark than a point.
+// Numbers and letters as text, whatever the locale: a program that uses the library may have another decimal mark than
+// a point.
 #pragma once
 
 #include <algorithm>

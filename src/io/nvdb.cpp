@@ -1,7 +1,7 @@
-// NVDB, the sparse grids of OpenVDB laid out for GPUs: written alone, by the headers of NanoVDB. What is not stored becomes
-// inactive: outside by the background, inside by its negative. NanoVDB's builder takes single values alone, of which it makes
-// leaves, so tiles inside are set when it is done: in the nodes of 128 × 128 × 128 points that leaves have made, and where
-// there are none one leaf makes one. Source: Museth, NanoVDB, 2021.
+// NVDB, the sparse grids of OpenVDB laid out for GPUs: written alone, by the headers of NanoVDB. What is not stored
+// becomes inactive: outside by the background, inside by its negative. NanoVDB's builder takes single values alone, of
+// which it makes leaves, so tiles inside are set when it is done: in the nodes of 128 × 128 × 128 points that leaves
+// have made, and where there are none one leaf makes one. Source: Museth, NanoVDB, 2021.
 #include "fathom/core/error.h"
 #include "io/sparse_formats.h"
 
@@ -25,7 +25,8 @@ template <class T>
 nanovdb::GridHandle<> grid_of(const SparseField& field) {
   using Node = nanovdb::NanoLower<T>;
   const auto background = static_cast<T>(field.background);
-  nanovdb::GridBuilder<T> builder(background, field.is_signed ? nanovdb::GridClass::LevelSet : nanovdb::GridClass::Unknown);
+  nanovdb::GridBuilder<T> builder(background,
+                                  field.is_signed ? nanovdb::GridClass::LevelSet : nanovdb::GridClass::Unknown);
   builder.setChecksum(nanovdb::ChecksumMode::Disable);  // until the tiles inside are set
   auto tree = builder.getAccessor();
   std::set<Coord> nodes;
@@ -79,7 +80,8 @@ void write(ByteSink& sink, const SparseField& field) {
 #else
 
 void check_build() {
-  throw InvalidArgument("this build has no NanoVDB, which .nvdb takes: install libnanovdb-dev and build again, or write .vtu");
+  throw InvalidArgument(
+      "this build has no NanoVDB, which .nvdb takes: install libnanovdb-dev and build again, or write .vtu");
 }
 
 void write(ByteSink&, const SparseField&) { check_build(); }

@@ -1,6 +1,6 @@
 // The module fathom-openvdb: writes VDB, the sparse grids of OpenVDB, through that library. What is not stored becomes
-// inactive: outside by the background, inside by tiles of its negative, which then merge into larger ones. Source: Museth,
-// VDB: high-resolution sparse volumes with dynamic topology, 2013.
+// inactive: outside by the background, inside by tiles of its negative, which then merge into larger ones. Source:
+// Museth, VDB: high-resolution sparse volumes with dynamic topology, 2013.
 #include "io/openvdb.h"
 
 #include <openvdb/Grid.h>
@@ -27,7 +27,9 @@ class FileBuffer final : public std::streambuf {
   std::streamsize xsputn(const char* from, std::streamsize size) override {
     return static_cast<std::streamsize>(std::fwrite(from, 1, static_cast<std::size_t>(size), file_));
   }
-  int_type overflow(int_type c) override { return traits_type::eq_int_type(c, traits_type::eof()) ? 0 : std::fputc(c, file_); }
+  int_type overflow(int_type c) override {
+    return traits_type::eq_int_type(c, traits_type::eof()) ? 0 : std::fputc(c, file_);
+  }
   int sync() override { return std::fflush(file_); }
   pos_type seekoff(off_type by, std::ios_base::seekdir from, std::ios_base::openmode) override {
     const int whence = from == std::ios_base::beg ? SEEK_SET : from == std::ios_base::cur ? SEEK_CUR : SEEK_END;

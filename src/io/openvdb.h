@@ -1,5 +1,5 @@
-// What the module fathom-openvdb offers to vdb.cpp, which loads it when the first .vdb is written: OpenVDB brings a dozen
-// libraries, whose loading takes longer than most commands.
+// What the module fathom-openvdb offers to vdb.cpp, which loads it when the first .vdb is written: OpenVDB brings a
+// dozen libraries, whose loading takes longer than most commands.
 #pragma once
 
 #include <cstdio>

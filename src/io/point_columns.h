@@ -20,9 +20,9 @@ struct Coordinates {
   std::vector<std::string> warnings;
 };
 
-/// Coordinates among the columns of a file: those that options.columns says; else those whose names are known; else, where
-/// there are just two or three columns of numbers and no name speaks against it, those. Names of unknown sense are warned
-/// of, and so are degrees.
+/// Coordinates among the columns of a file: those that options.columns says; else those whose names are known; else,
+/// where there are just two or three columns of numbers and no name speaks against it, those. Names of unknown sense
+/// are warned of, and so are degrees.
 /// @param first  without names: the first three columns of numbers, however many there are
 /// @throws IoError it is not certain which they are, or a column that options.columns says is not there; the message
 ///                 lists the columns

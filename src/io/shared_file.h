@@ -74,8 +74,8 @@ inline std::size_t rows_scratch(int pixel_bits) {
   return std::max(std::size_t{1} << 17, static_cast<std::size_t>(pixel_bits));
 }
 
-/// Calls visit(y, x, count, bytes) for pieces of the rows in `part`, each from pixel x on; its first bit is in bytes[0].
-/// Several rows are read at once where little between them is read in vain.
+/// Calls visit(y, x, count, bytes) for pieces of the rows in `part`, each from pixel x on; its first bit is in
+/// bytes[0]. Several rows are read at once where little between them is read in vain.
 template <class Visit>
 void visit_rows(const SharedFile& file, const StoredRows& rows, const Rectangle& part, Visit visit) {
   constexpr std::uint64_t kSmall = 4096;  // less than that costs no more than a call of the system

@@ -35,7 +35,9 @@ std::uint64_t container_memory() {
 /// Bytes of the character that a text begins with, in UTF-8; 0: it is none that can be shown in a line. Source: The
 /// Unicode Standard, table 3-7.
 std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t k) -> unsigned { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0; };
+  const auto byte = [&](std::size_t k) -> unsigned {
+    return k < text.size() ? static_cast<unsigned char>(text[k]) : 0;
+  };
   const unsigned first = byte(0);
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
   const std::size_t length = first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : 4;

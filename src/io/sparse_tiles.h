@@ -1,5 +1,5 @@
-// The tiles of sparse fields, as the trees of OpenVDB and NanoVDB take them: a tile of 8 × 8 × 8 is a leaf there, in which z
-// runs fastest.
+// The tiles of sparse fields, as the trees of OpenVDB and NanoVDB take them: a tile of 8 × 8 × 8 is a leaf there, in
+// which z runs fastest.
 #pragma once
 
 #include "fathom/io/sparse.h"

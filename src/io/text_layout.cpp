@@ -1,6 +1,6 @@
-// The delimiter is the one that makes the most numbers of the first records; a first record without numbers holds names,
-// as may the comment before the first point (CloudCompare, numpy.savetxt); a first record that is one whole number says
-// how many points follow (PTS), or atoms after a line of anything (molecules as XYZ).
+// The delimiter is the one that makes the most numbers of the first records; a first record without numbers holds
+// names, as may the comment before the first point (CloudCompare, numpy.savetxt); a first record that is one whole
+// number says how many points follow (PTS), or atoms after a line of anything (molecules as XYZ).
 #include "io/text_layout.h"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ struct Sampled {
 
 constexpr std::size_t kMostRecords = 64;
 
-/// The first records from a place on, up to the first broken one. What the sample cuts off counts only if it is the first.
+/// The first records from a place on, up to the first broken one. What the sample cuts off counts only if it is the
+/// first.
 std::vector<Sampled> sample_records(std::string_view sample, bool whole, char delimiter, std::size_t offset,
                                     std::int64_t line) {
   const Splitter splitter(delimiter);

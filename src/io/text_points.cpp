@@ -1,5 +1,5 @@
-// Points as text: the first lines tell how the rest is laid out, then one pass over the text, a piece at a time, keeps the
-// coordinates alone. Cost: O(bytes); memory: up to three times the coordinates as float64.
+// Points as text: the first lines tell how the rest is laid out, then one pass over the text, a piece at a time, keeps
+// the coordinates alone. Cost: O(bytes); memory: up to three times the coordinates as float64.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
-// A tokenizer for tables of text. One pass over the bytes, without copies: fields point into the text. Source: RFC 4180;
-// departs by other delimiters, blanks around fields, any line ends, comments, and quotes within fields that do not begin
-// with one.
+// A tokenizer for tables of text. One pass over the bytes, without copies: fields point into the text. Source: RFC
+// 4180; departs by other delimiters, blanks around fields, any line ends, comments, and quotes within fields that do
+// not begin with one.
 #include "io/text_records.h"
 
 #include <algorithm>

@@ -67,7 +67,8 @@ void take_sizes(const Keys& keys, const Tags& tags, Stack& stack, ImageInfo& inf
     y.spacing = size_of_pixel(tags.y_resolution);
   }
   const double slice = std::abs(number(keys, "spacing", 0));
-  if (x.unit.empty() && x.spacing == 1 && y.spacing == 1 && slice == 0) x.spacing = y.spacing = 0;  // as written unasked
+  if (x.unit.empty() && x.spacing == 1 && y.spacing == 1 && slice == 0)
+    x.spacing = y.spacing = 0;  // as written unasked
   for (Axis& axis : stack.axes) {
     if (axis.name == 'z' && (slice > 0 || x.spacing > 0)) {
       axis.spacing = slice > 0 ? slice : 1;
@@ -159,7 +160,8 @@ bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, 
   }
   stack.in_one_block = pages == 1 && images > 1;
   if (static_cast<std::size_t>(images) != pages && !stack.in_one_block)
-    source.fail("says that it holds " + std::to_string(images) + " images, but has " + std::to_string(pages) + " pages");
+    source.fail("says that it holds " + std::to_string(images) + " images, but has " + std::to_string(pages) +
+                " pages");
   for (const Count& one : {Count{'t', frames}, Count{'z', slices}, Count{'c', channels}}) {
     if (one.extent == 1) continue;
     stack.axes.push_back(axis_named(one.name));

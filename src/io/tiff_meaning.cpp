@@ -210,7 +210,8 @@ bool read_tifffile(const ByteSource& source, const Tags& tags, const Page& first
   if (planes < pages) return false;  // frames that were written one by one
   stack.in_one_block = pages == 1 && planes > 1;
   if (planes != pages && !stack.in_one_block)
-    source.fail("says that it has the shape " + json["shape"].dump() + ", but holds " + std::to_string(pages) + " pages");
+    source.fail("says that it has the shape " + json["shape"].dump() + ", but holds " + std::to_string(pages) +
+                " pages");
   for (std::size_t k = 0; k < shape.size(); ++k) {
     if (shape[k] == 1 && shape.size() > 1) continue;  // tifffile's own axes of nothing
     Axis axis = axes.empty() ? Axis{} : axis_named(axes[k]);

@@ -46,7 +46,8 @@ std::vector<PlaneAxis> plane_axes(const ByteSource& source, const pugi::xml_node
   std::string order = pixels.attribute("DimensionOrder").as_string("XYZCT");
   std::string sorted = order;
   std::sort(sorted.begin(), sorted.end());
-  if (sorted != "CTXYZ" || !order.starts_with("XY")) source.fail("has an OME description with an absurd DimensionOrder");
+  if (sorted != "CTXYZ" || !order.starts_with("XY"))
+    source.fail("has an OME description with an absurd DimensionOrder");
   std::vector<PlaneAxis> axes;
   for (std::size_t k = 4; k >= 2; --k) {
     const std::string name = std::string("Size") + order[k];
@@ -106,7 +107,8 @@ void take_size(const pugi::xml_node& pixels, const char* size, const char* unit,
 
 bool read_ome(const ByteSource& source, const Tags& tags, const Page& first, std::size_t pages, Stack& stack,
               ImageInfo& info) {
-  if (tags.description.find("OME") == std::string::npos || tags.description.find('<') == std::string::npos) return false;
+  if (tags.description.find("OME") == std::string::npos || tags.description.find('<') == std::string::npos)
+    return false;
   pugi::xml_document document;
   if (!document.load_buffer(tags.description.data(), tags.description.size())) return false;
   const pugi::xml_node root = document.document_element();

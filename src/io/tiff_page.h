@@ -64,8 +64,8 @@ class RowStore {
 };
 
 /// Decodes the current directory.
-/// @param out  height × width elements of taking.dtype, or of each pixel taking.count, which lie side by side if they are
-///             colours, else plane by plane
+/// @param out  height × width elements of taking.dtype, or of each pixel taking.count, which lie side by side if they
+///             are colours, else plane by plane
 /// @throws IoError truncated or broken
 void decode_page(TiffFile& file, const Page& page, const Taking& taking, std::byte* out);
 

@@ -1,4 +1,5 @@
-// Writing TIFF and BigTIFF through libtiff: a page for each plane, its rows in strips of about 1 MiB, plain or deflated.
+// Writing TIFF and BigTIFF through libtiff: a page for each plane, its rows in strips of about 1 MiB, plain or
+// deflated.
 #include <algorithm>
 #include <cerrno>
 #include <limits>
@@ -64,11 +65,13 @@ void copy_row(const std::byte* from, const PageLayout& layout, std::byte* to) {
 void declare_tags(TIFF* tiff) {
   static char names[][24] = {"ModelPixelScale", "ModelTiepoint", "ModelTransformation", "GeoKeyDirectory",
                              "GeoDoubleParams", "GeoAsciiParams", "GDALNoData"};
-  static const TIFFFieldInfo fields[] = {
-      {33550, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, names[0]}, {33922, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, names[1]},
-      {34264, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, names[2]}, {34735, -1, -1, TIFF_SHORT, FIELD_CUSTOM, 1, 1, names[3]},
-      {34736, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, names[4]}, {34737, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, names[5]},
-      {42113, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, names[6]}};
+  static const TIFFFieldInfo fields[] = {{33550, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, names[0]},
+                                         {33922, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, names[1]},
+                                         {34264, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, names[2]},
+                                         {34735, -1, -1, TIFF_SHORT, FIELD_CUSTOM, 1, 1, names[3]},
+                                         {34736, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, names[4]},
+                                         {34737, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, names[5]},
+                                         {42113, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, names[6]}};
   TIFFMergeFieldInfo(tiff, fields, static_cast<std::uint32_t>(std::size(fields)));
 }
 

@@ -33,15 +33,18 @@ struct Spelling {
   std::string_view spelled, name;
 };
 constexpr std::array kSpellings = {
-    Spelling{"micron", "µm"},     Spelling{"microns", "µm"},      Spelling{"um", "µm"},        Spelling{"μm", "µm"},
-    Spelling{"\\u00b5m", "µm"},   Spelling{"micrometer", "µm"},   Spelling{"micrometre", "µm"}, Spelling{"micrometers", "µm"},
-    Spelling{"millimeter", "mm"}, Spelling{"millimeters", "mm"},  Spelling{"centimeter", "cm"}, Spelling{"meter", "m"},
-    Spelling{"meters", "m"},      Spelling{"metre", "m"},         Spelling{"metres", "m"},     Spelling{"nanometer", "nm"},
-    Spelling{"nanometers", "nm"}, Spelling{"nanometre", "nm"},    Spelling{"inch", "in"},      Spelling{"inches", "in"},
-    Spelling{"foot", "ft"},       Spelling{"angstrom", "Å"},      Spelling{"sec", "s"},        Spelling{"second", "s"},
-    Spelling{"seconds", "s"},     Spelling{"msec", "ms"},         Spelling{"degree", "°"},     Spelling{"degrees", "°"},
-    Spelling{"pixel", ""},        Spelling{"pixels", ""},         Spelling{"voxel", ""},       Spelling{"none", ""},
-    Spelling{"null", ""},         Spelling{"unknown", ""},        Spelling{"reference frame", ""}};
+    Spelling{"micron", "µm"},      Spelling{"microns", "µm"},      Spelling{"um", "µm"},
+    Spelling{"μm", "µm"},          Spelling{"\\u00b5m", "µm"},     Spelling{"micrometer", "µm"},
+    Spelling{"micrometre", "µm"},  Spelling{"micrometers", "µm"},  Spelling{"millimeter", "mm"},
+    Spelling{"millimeters", "mm"}, Spelling{"centimeter", "cm"},   Spelling{"meter", "m"},
+    Spelling{"meters", "m"},       Spelling{"metre", "m"},         Spelling{"metres", "m"},
+    Spelling{"nanometer", "nm"},   Spelling{"nanometers", "nm"},   Spelling{"nanometre", "nm"},
+    Spelling{"inch", "in"},        Spelling{"inches", "in"},       Spelling{"foot", "ft"},
+    Spelling{"angstrom", "Å"},     Spelling{"sec", "s"},           Spelling{"second", "s"},
+    Spelling{"seconds", "s"},      Spelling{"msec", "ms"},         Spelling{"degree", "°"},
+    Spelling{"degrees", "°"},      Spelling{"pixel", ""},          Spelling{"pixels", ""},
+    Spelling{"voxel", ""},         Spelling{"none", ""},           Spelling{"null", ""},
+    Spelling{"unknown", ""},       Spelling{"reference frame", ""}};
 
 /// The value without the noise of a conversion's rounding: 1500 nm are 1.5 µm.
 double decimal(long double value) {

@@ -1,5 +1,5 @@
-// VDB, by the module fathom-openvdb. It is looked for where the program or library that holds this code looks for its own
-// libraries, beside itself above all, then where the libraries are installed.
+// VDB, by the module fathom-openvdb. It is looked for where the program or library that holds this code looks for its
+// own libraries, beside itself above all, then where the libraries are installed.
 #include <dlfcn.h>
 
 #include <string>
@@ -44,8 +44,9 @@ void write(const AtomicFile& file, const SparseField& field) {
 #else
 
 void check_build() {
-  throw InvalidArgument("this build has no OpenVDB, which .vdb takes: install libopenvdb-dev and build again, or write .nvdb "
-                        "or .vtu");
+  throw InvalidArgument(
+      "this build has no OpenVDB, which .vdb takes: install libopenvdb-dev and build again, or write "
+      ".nvdb or .vtu");
 }
 
 void write(const AtomicFile&, const SparseField&) { check_build(); }

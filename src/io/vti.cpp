@@ -1,5 +1,5 @@
-// VTI, the image data of VTK's XML files, for ParaView and VTK: written alone. The elements are appended raw, as scalars
-// of the points. Source: The VTK User's Guide, "VTK File Formats"; `Direction` since VTK 9.
+// VTI, the image data of VTK's XML files, for ParaView and VTK: written alone. The elements are appended raw, as
+// scalars of the points. Source: The VTK User's Guide, "VTK File Formats"; `Direction` since VTK 9.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -1,6 +1,6 @@
-// VTU, the unstructured grids of VTK's XML files, for ParaView and VTK: written alone. Each point of the band is a vertex
-// with its distance; the arrays are appended raw, one after the other, and each takes one walk through the tiles. Source:
-// The VTK User's Guide, "VTK File Formats".
+// VTU, the unstructured grids of VTK's XML files, for ParaView and VTK: written alone. Each point of the band is a
+// vertex with its distance; the arrays are appended raw, one after the other, and each takes one walk through the
+// tiles. Source: The VTK User's Guide, "VTK File Formats".
 #include <bit>
 #include <cmath>
 
@@ -104,10 +104,13 @@ void write(ByteSink& sink, const SparseField& field) {
   header.close("Cells");
 
   Buffer buffer(sink);
-  const auto begin = [&](std::size_t bytes_of_point) { add(buffer, static_cast<std::uint64_t>(count) * bytes_of_point); };
+  const auto begin = [&](std::size_t bytes_of_point) {
+    add(buffer, static_cast<std::uint64_t>(count) * bytes_of_point);
+  };
   buffer.add(header.finish());
   begin(size_of_distance);
-  visit_points(field, [&](std::int64_t at, const auto&) { buffer.add(element(field.distances, at), size_of_distance); });
+  visit_points(field,
+               [&](std::int64_t at, const auto&) { buffer.add(element(field.distances, at), size_of_distance); });
   begin(size_of_point);
   is_short ? add_points<float>(buffer, field) : add_points<double>(buffer, field);
   begin(sizeof(std::int64_t));

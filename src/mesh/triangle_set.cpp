@@ -75,8 +75,8 @@ Report report_of(const ResidentMesh& resident, std::size_t scratch_bytes) {
   return {.backend = Backend::cuda, .scratch_bytes = scratch_bytes, .device = resident.device_name()};
 }
 
-/// @param call  call(execution) works on the device, within the caller's limit and what the set leaves of the memory that
-///   it may have there
+/// @param call  call(execution) works on the device, within the caller's limit and what the set leaves of the memory
+///   that it may have there
 template <class Call>
 auto within_memory(const PreparedMesh& prepared, const ResidentMesh& resident, const Execution& execution,
                    const Call& call) {

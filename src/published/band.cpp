@@ -47,14 +47,14 @@ BandProblem problem_of(const PrimitiveLists& lists, const mesh::Bounds& bounds, 
   const double slack = 0x1p-20 * least + 0x1p-48 * farthest;
   if (options.algorithm != BandAlgorithm::naive && slack > least / 4)
     throw InvalidArgument(
-        "the lattice's steps are too small beside the coordinates of the mesh and the lattice for the algorithms octree "
-        "and mauch; move both to 0");
+        "the lattice's steps are too small beside the coordinates of the mesh and the lattice for the algorithms "
+        "octree and mauch; move both to 0");
   constexpr double kMostSteps = 64;
   const auto [x, y, z] = lattice.spacing;
   if (is_octree(options) && options.cutoff + std::sqrt(x * x + y * y + z * z) / 2 > kMostSteps * least)
     throw InvalidArgument(
-        "the cutoff and half a cell's diagonal are more than 64 of the lattice's shortest steps; the octree is for narrow "
-        "bands, and for steps of about the same length along all axes");
+        "the cutoff and half a cell's diagonal are more than 64 of the lattice's shortest steps; the octree is for "
+        "narrow bands, and for steps of about the same length along all axes");
   Primitives mesh = lists.view();
   mesh.yield = options.corrected || !is_octree(options);
   return {mesh::grid_of(lattice), mesh, options.cutoff, mesh::largest_square(options.cutoff), slack,

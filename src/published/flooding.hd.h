@@ -1,5 +1,5 @@
-// Jump flooding and sweeps of vectors: what an element takes from its neighbours. Both are approximate: a site reaches an
-// element only through others that it is the nearest for, or nearly.
+// Jump flooding and sweeps of vectors: what an element takes from its neighbours. Both are approximate: a site reaches
+// an element only through others that it is the nearest for, or nearly.
 #pragma once
 
 #include "published/places.hd.h"
@@ -7,8 +7,8 @@
 namespace fathom::published {
 
 /// Jump flooding. Source: Rong & Tan, "Jump Flooding in GPU with Applications to Voronoi Diagram and Distance
-/// Transform", 2006, and their variants JFA+1 and JFA+2. In rounds with steps n/2, n/4, … 1 each element asks itself and
-/// its 8 (in volumes 26) neighbours a step away for the nearest site that they know of. Cost: O(N log n).
+/// Transform", 2006, and their variants JFA+1 and JFA+2. In rounds with steps n/2, n/4, … 1 each element asks itself
+/// and its 8 (in volumes 26) neighbours a step away for the nearest site that they know of. Cost: O(N log n).
 /// Departs in that images need not be squares: the first step is half the power of two that the longest side needs; and
 /// in that of equally near sites the first found stays, an element's own before those of its neighbours.
 FATHOM_HD inline std::uint32_t flooded(const Places& places, const std::uint32_t* known, Point at, int step) {

@@ -56,10 +56,10 @@ unsigned long long first_capacity(const BandProblem& problem, const BandOptions&
 unsigned long long next_capacity(unsigned long long before, const BandOptions& options) {
   const unsigned long long most = most_units(options);
   if (before >= most)
-    throw InvalidArgument(most == kMostUnits
-                              ? "the band does not fit into an octree of 32 GiB; take a smaller cutoff or lattice"
-                              : "the scratch limit of " + std::to_string(*options.execution.scratch_limit) +
-                                    " bytes is too small for the octree; give more, or take a smaller cutoff or lattice");
+    throw InvalidArgument(
+        most == kMostUnits ? "the band does not fit into an octree of 32 GiB; take a smaller cutoff or lattice"
+                           : "the scratch limit of " + std::to_string(*options.execution.scratch_limit) +
+                                 " bytes is too small for the octree; give more, or take a smaller cutoff or lattice");
   return std::min(most, 4 * before);
 }
 

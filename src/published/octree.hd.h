@@ -4,7 +4,8 @@
 // points of the lattice that it may be within the cutoff of, and hands their distances to an octree that all share:
 //   1. points: a thread walks the ball around a vertex from its middle outward, so that it can stop at the rim
 //      (section 2.2);
-//   2. edges: a team finds the lattice points next to the edge, one for each step along the axis that it is most aligned
+//   2. edges: a team finds the lattice points next to the edge, one for each step along the axis that it is most
+//   aligned
 //      with, its starting points; lists once which offsets a chunk of the cylinder has; and pastes these offsets around
 //      each starting point (section 2.3);
 //   3. faces: a team tests all points of a box around the prism over the face (section 2.4).
@@ -13,14 +14,14 @@
 // Cost: O(log n) for each point that is handed over; 32 bytes a node, 8 a leaf.
 //
 // As published, points are missed: starting points end with the edge, so that the last of what is beside it may be in
-// no chunk (section 5.1 expects so), short edges may have none at all; and the middle of a ball's lowest and highest index
-// may be outside of a thin slice that has another point inside. Corrected, starting points go on beyond both ends, and a
-// walk starts at the index next to the vertex.
+// no chunk (section 5.1 expects so), short edges may have none at all; and the middle of a ball's lowest and highest
+// index may be outside of a thin slice that has another point inside. Corrected, starting points go on beyond both
+// ends, and a walk starts at the index next to the vertex.
 // Departs in that distances are Fathom's, in float64 (primitives.hd.h), so that leaves have 8 bytes, not 4, and places
 // in the tree are counted in units of 8 bytes; in that the tree is not given 85 % of a device's memory, but as much as
-// the area of the mesh lets expect, and four times as much whenever that was too little; in that balls, chunks and boxes are
-// larger by what may have been rounded; and in that the text's interpolation along an edge, which weights both ends
-// wrongly, is the right one.
+// the area of the mesh lets expect, and four times as much whenever that was too little; in that balls, chunks and
+// boxes are larger by what may have been rounded; and in that the text's interpolation along an edge, which weights
+// both ends wrongly, is the right one.
 #pragma once
 
 #include <cstring>

@@ -1,6 +1,7 @@
 // The Parallel Banding Algorithm: what a thread does. cpu/pba.cpp and cuda/pba.cu say who does it when.
 //
-// Source: Cao, Tang, Mohamed & Tan, "Parallel Banding Algorithm to Compute Exact Distance Transform with the GPU", 2010.
+// Source: Cao, Tang, Mohamed & Tan, "Parallel Banding Algorithm to Compute Exact Distance Transform with the GPU",
+// 2010. Pictures: docs/algorithms.md.
 // An image has lines along each of its axes. In three phases each element finds the nearest of the sites along a line:
 //   1. band sweeping: the nearest site in the line itself. A line is cut into m1 bands, a thread sweeps a band to and
 //      fro; the ends of bands tell one another; each element looks at the ends of its band (section 4.1);
@@ -11,7 +12,7 @@
 //      (section 4.3).
 // An image takes phase 1 along y, and 2 and 3 along x; a volume 1 along z, 2 and 3 along y, and again along x.
 // Cost: O(N) for phases 1 and 2, O(m3 · N) at worst for phase 3.
-// Departs in that neighbouring threads work on neighbouring columns, for which images are turned over between phases;
+// Departs in that neighbouring threads work on neighbouring columns, for which images are transposed between phases;
 // in that heads and tails of lists have arrays of their own, where the paper puts them into the bands' first and last
 // elements; and in that ties are decided by the comparison of whole numbers alone: the lower coordinate wins.
 #pragma once
@@ -88,7 +89,8 @@ struct Link {
   std::int16_t before, behind;
 };
 
-/// Proximate sites of columns as doubly linked lists: what was found for a row is, if at all, a list's element there.
+/// Proximate sites of columns as doubly linked lists: those that are the nearest of any place in the column. An element
+/// of a list is known by its row, where the site that was found for that row stands, and its links.
 struct Lists {
   Columns columns;
   const std::uint32_t* found;  ///< along other axes
@@ -138,7 +140,10 @@ FATHOM_HD inline void stack_band(const Lists& lists, std::int64_t column, int ba
   lists.tail(column, band) = top;
 }
 
-/// Algorithm 1: the lists of two bands become one, which the upper band has then.
+/// Algorithm 1: the lists of two bands become one, which the upper band has then. The upper list is a stack, onto which
+/// the lower list's sites are put one after the other; each takes away from the top what it and the one below dominate.
+/// Sites of one band dominate none of each other, so that once two of the lower band are on top (line 12) the rest of its
+/// list stands as it is.
 FATHOM_HD inline void merge_bands(const Lists& lists, std::int64_t column, int upper, int lower) {
   const Columns& columns = lists.columns;
   int next = lists.head(column, lower), top = lists.tail(column, upper);
@@ -147,7 +152,7 @@ FATHOM_HD inline void merge_bands(const Lists& lists, std::int64_t column, int u
   while (next != kEnd) {
     top = lists.without_dominated(column, top, lists.found[columns.at(column, next)]);
     lists.push(column, top, next);
-    if (top >= columns.begin(lower)) break;  // two of the lower band: no more will be taken away
+    if (top >= columns.begin(lower)) break;  // the site below it is of the lower band, too
     top = next;
     next = lists.link(column, next).behind;
   }

@@ -60,10 +60,12 @@ struct Beside {
   int along, square;
 };
 
-/// Whether b, which lies between a and c along a line, is nowhere on it the nearest: the boundary of a and b is behind
-/// that of b and c. Boundaries are quotients, and are compared by whole products.
+/// Whether a and c dominate b, which lies between them along a line: it is nowhere on the line the nearest. Two sites
+/// that are p and q along the line, with squares P and Q beside it, are equally near at x = (q² − p² + Q − P) / 2(q − p);
+/// before it p is nearer, behind it q. So b is the nearest from where it meets a up to where it meets c, if these come in
+/// that order. The quotients are compared by whole products.
 FATHOM_HD inline bool dominate(Beside a, Beside c, Beside b) {
-  const auto boundary = [](Beside p, Beside q) {  // times twice their distance along the line
+  const auto boundary = [](Beside p, Beside q) {  // x times 2(q − p)
     return std::int64_t{q.along} * q.along - std::int64_t{p.along} * p.along + q.square - p.square;
   };
   return boundary(a, b) * (c.along - b.along) > boundary(b, c) * (b.along - a.along);

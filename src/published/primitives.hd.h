@@ -1,9 +1,9 @@
 // A mesh by its vertices, edges and faces, each once, and how far a point is from one of them.
 //
-// Distances are Fathom's (mesh/triangle.hd.h), by the same steps in float64, where the papers compute in float32: so the
-// least of them is, in every bit, what a search over whole triangles finds. That takes one rule more: a triangle that a
-// point lies over is as far as its face, whatever rounding says of its edges, so that an edge or a vertex counts only
-// where the point does not lie over all the faces that it belongs to. The octree as published has no such rule.
+// Distances are Fathom's (mesh/triangle.hd.h), by the same steps in float64, where the papers compute in float32: so
+// the least of them is, in every bit, what a search over whole triangles finds. That takes one rule more: a triangle
+// that a point lies over is as far as its face, whatever rounding says of its edges, so that an edge or a vertex counts
+// only where the point does not lie over all the faces that it belongs to. The octree as published has no such rule.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,14 @@
 // Proximate points in lines of an image: what a thread does. cpu/proximate.cpp and cuda/proximate.cu say who does it.
 //
-// Source: Man, Uda, Ito & Nakano, "Accelerating Computation of Euclidean Distance Map using the GPU with Efficient Memory
-// Access", 2012. Step 1 finds the nearest site of each element in its own column; step 2 takes the rows: what step 1
-// found are points above the row as far as they are away, and those of which a piece of the row is nearest, the
+// Source: Man, Uda, Ito & Nakano, "Accelerating Computation of Euclidean Distance Map using the GPU with Efficient
+// Memory Access", 2012. Step 1 finds the nearest site of each element in its own column; step 2 takes the rows: what
+// step 1 found are points above the row as far as they are away, and those of which a piece of the row is nearest, the
 // proximate points, stay on a stack; the boundaries of neighbours on the stack say which element is whose. A thread has
 // a line. How lines lie in memory, before and behind a step, is the access mode: the image, what step 1 found, and the
-// result may each be turned over.
+// result may each be transposed.
 // Cost: O(N). Departs in that step 1 keeps the site's coordinate, of which the paper keeps the distance, so that sites
-// are known in the end; in that it writes the nearer of both directions in the second, where the paper keeps two images;
-// and in that boundaries are compared, and rounded, as whole numbers.
+// are known in the end; in that it writes the nearer of both directions in the second, where the paper keeps two
+// images; and in that boundaries are compared, and rounded, as whole numbers.
 #pragma once
 
 #include "fathom/published/distance.h"
@@ -23,10 +23,10 @@ struct Lines {
   FATHOM_HD std::int64_t at(std::int64_t number, int k) const { return number * line + k * step; }
 };
 
-/// What a step reads and writes, and whether the result is turned over after that.
+/// What a step reads and writes, and whether the result is transposed after that.
 struct Step {
   Lines read, write;
-  bool turn;
+  bool transpose;
 };
 
 struct Mode {
@@ -36,16 +36,16 @@ struct Mode {
 
 /// Section 5.1, and 6.1 for the last mode.
 FATHOM_HD inline Mode mode_of(Access access, std::int64_t width, std::int64_t height) {
-  const Lines columns{1, width}, rows{width, 1};                  // of the image
-  const Lines columns_turned{height, 1}, rows_turned{1, height};  // the same lines in an image that is turned over
+  const Lines columns{1, width}, rows{width, 1};                          // of the image
+  const Lines columns_transposed{height, 1}, rows_transposed{1, height};  // the same lines in the transposed image
   switch (access) {
     case Access::vv_hh: return {true, {columns, columns, false}, {rows, rows, false}};
     case Access::hh_vv: return {false, {rows, rows, false}, {columns, columns, false}};
-    case Access::vh_vh: return {true, {columns, columns_turned, false}, {rows_turned, rows, false}};
-    case Access::hv_hv: return {false, {rows, rows_turned, false}, {columns_turned, columns, false}};
+    case Access::vh_vh: return {true, {columns, columns_transposed, false}, {rows_transposed, rows, false}};
+    case Access::hv_hv: return {false, {rows, rows_transposed, false}, {columns_transposed, columns, false}};
     case Access::vtv_vtv: break;
   }
-  return {true, {columns, columns, true}, {rows_turned, rows_turned, true}};
+  return {true, {columns, columns, true}, {rows_transposed, rows_transposed, true}};
 }
 
 inline constexpr std::int16_t kNowhere = -1;
@@ -82,13 +82,13 @@ FATHOM_HD void find_proximate(const std::int16_t* found, const Step& lines, std:
   int k = 0;
   for (int i = 0; i < count; ++i) {
     const int own = stack[i * step];
-    int end = length;
+    int end = length;  // of the piece of the line that it is the nearest of: up to its boundary with the next one
     if (i + 1 < count) {
       const Beside p = point(own), q = point(stack[(i + 1) * step]);
       const std::int64_t twice = 2 * (q.along - p.along),
                          boundary =
                              std::int64_t{q.along} * q.along - std::int64_t{p.along} * p.along + q.square - p.square;
-      if (boundary < 0) continue;
+      if (boundary < 0) continue;  // which lies before the line
       if (boundary / twice + 1 < length) end = static_cast<int>(boundary / twice) + 1;
     }
     for (; k < end; ++k) put(lines.write.at(line, k), own, found[lines.read.at(line, own)]);

@@ -10,7 +10,7 @@
 //   - case 2.4: startY has u's part (`gridV * u.y` there);
 //   - case 3.1 and black: the loops reach +R, where they end before it, and only what lies within R counts: there the
 //     corners of the square count, too, for white, and for black what is farther than R is as what is at R;
-//   - cases 1.3 and 2.2: an index that counts along rows is advanced down columns, so that the repeater is turned over;
+//   - cases 1.3 and 2.2: an index that counts along rows is advanced down columns, so that the repeater is transposed;
 //   - case 2.2: the bounds of u and v are those of the target's corners; copies that begin before the target's first
 //     row or column, and reach into it, are counted, too;
 //   - cases 2.1 and 2.3: dot products with normalized vectors find u and v of a pixel only where u and v are

@@ -24,7 +24,8 @@ class Expression {
   std::optional<Arithmetic> arithmetic() const;
 
   /// Takes out the largest parts, of more than a step, that depend on one variable alone: where it is the column or the
-  /// row they need not be computed for each pixel. At most kMostParts; each becomes a variable behind those that there are.
+  /// row they need not be computed for each pixel. At most kMostParts; each becomes a variable behind those that there
+  /// are.
   static constexpr std::size_t kMostParts = 16;
   std::vector<Expression> take_parts_of(std::size_t variable);
 

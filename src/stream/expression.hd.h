@@ -1,5 +1,5 @@
-// Expressions as a list of steps on a stack of numbers. Shared by host and device: what devices compute, too, has the same
-// bits everywhere.
+// Expressions as a list of steps on a stack of numbers. Shared by host and device: what devices compute, too, has the
+// same bits everywhere.
 #pragma once
 
 #include <cmath>

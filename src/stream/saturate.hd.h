@@ -8,8 +8,8 @@
 
 namespace fathom::stream {
 
-/// Rounded to nearest, ties to even, and saturated to the type's range; NaN becomes 0 in integers, and true is what is not
-/// 0.
+/// Rounded to nearest, ties to even, and saturated to the type's range; NaN becomes 0 in integers, and true is what is
+/// not 0.
 template <class T>
 FATHOM_HD T saturated(double value) {
   if constexpr (std::is_same_v<T, bool>) return value != 0 && value == value;

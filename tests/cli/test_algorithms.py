@@ -1,4 +1,4 @@
-"""`distance --algorithm`: the published algorithms, what they say, and what they have not."""
+"""--algorithm of `distance`, `query` and `mesh`: the published algorithms, what they say, and what they have not."""
 
 import json
 
@@ -125,3 +125,74 @@ def test_what_map_reduce_says(points):
 def test_what_map_reduce_refuses(points, options, message):
     assert points.refuses(2, "query", "sites.npy", "queries.npy", "-o", "out.npy", *options) == message
     assert not (points.directory / "out.npy").exists()
+
+
+CORNERS = [(3 * np.cos(0.7 * k), 2 * np.sin(0.7 * k), 0.3 * k) for k in range(9)]  # of a fan, whose triangles are thin
+OFF = "OFF\n10 8 0\n0 0 0\n" + "".join("{:.2f} {:.2f} {:.2f}\n".format(*corner) for corner in CORNERS) + "".join(
+    f"3 0 {k + 1} {k + 2}\n" for k in range(8)
+)
+MESH = ["mesh", "in.off", "--spacing", "0.25", "--cutoff", "0.5"]
+VTI = [*MESH, "-o", "out.vti"]
+
+
+@pytest.fixture
+def solid(fathom):
+    (fathom.directory / "in.off").write_text(OFF)
+    return fathom
+
+
+def band(solid, *options):
+    solid.ok(*MESH, *options, "-o", "out.npy", "--quiet")
+    return np.load(solid.directory / "out.npy")
+
+
+def test_list_of_mesh(fathom):
+    lines = fathom.ok("mesh", "--algorithm", "list").splitlines()
+    assert [line.split()[0] for line in lines] == ["octree", "mauch", "naive"]
+
+
+@pytest.mark.parametrize("algorithm", ["octree:corrected=1", "mauch", "naive"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exact_ones_of_mesh(solid, algorithm, dtype):
+    exact = band(solid, "--sign", "none", "--dtype", dtype)
+    np.testing.assert_array_equal(band(solid, "--algorithm", algorithm, "--dtype", dtype, "--backend", "cpu"), exact)
+    text = solid.ok(*VTI, "--algorithm", algorithm, "--backend", "cpu")
+    assert text.splitlines()[-1].startswith(f"{algorithm.split(':')[0]} on cpu: ") and text.endswith(" ms, exact\n")
+
+
+def test_what_the_octree_says(solid):
+    exact, found = band(solid, "--sign", "none"), band(solid, "--algorithm", "octree", "--backend", "cpu")
+    told = json.loads(solid.ok(*VTI, "--algorithm", "octree", "--backend", "cpu", "--json"))["algorithm"]
+    within = exact < np.float32(0.5)
+    assert (told["name"], told["exact"], told["corrected"]) == ("octree", False, False)
+    assert [phase["name"] for phase in told["phases"]] == ["points", "edges", "faces"]
+    assert told["error"]["missed"] == (found[within] == np.float32(0.5)).sum() > 0
+    share = told["error"]["missed"] / within.sum()
+    assert told["error"]["share"] == pytest.approx(share, rel=0.02)  # some points are at the cutoff
+    assert told["error"]["farther"] > 0 and told["nodes"] > 0
+    text = solid.ok(*VTI, "--algorithm", "octree", "--backend", "cpu").splitlines()[-1]
+    assert f"approximate: {told['error']['missed']} points of the band (" in text
+    assert "algorithm" not in json.loads(solid.ok(*VTI, "--sign", "none", "--json"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--algorithm", "pba"],
+         "--algorithm: there is no 'pba'; use octree, mauch or naive, or list for what they are"),
+        (["--algorithm", "octree:corrected=2"], "--algorithm: corrected takes a whole number from 0 to 1, not '2'"),
+        (["--algorithm", "mauch:corrected=1"], "--algorithm mauch: there are no parameters; leave out ':corrected=1'"),
+        (["--algorithm", "naive", "--inside", "i.npy"], "--algorithm naive has no --inside; leave one of them out"),
+        (["--algorithm", "naive", "--sign", "winding"], "--algorithm naive has no --sign; leave one of them out"),
+        (["--algorithm", "mauch", "--backend", "cuda"],
+         "the algorithms mauch and naive are of the CPU; take the backend auto or cpu, or the octree"),
+    ],
+)
+def test_what_bands_refuse(solid, options, message):
+    assert solid.refuses(2, *VTI, *options) == message
+    assert not (solid.directory / "out.vti").exists()
+
+
+def test_algorithms_of_mesh_make_bands(solid):
+    told = solid.refuses(2, "mesh", "in.off", "-o", "out.vti", "--spacing", "0.25", "--algorithm", "octree")
+    assert told == "--algorithm octree makes bands; give --band or --cutoff"

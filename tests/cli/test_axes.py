@@ -162,8 +162,6 @@ def test_plan(bar):
         (["thickness", "bar.npy"], "no output was asked for; give -o FILE or --distribution FILE"),
         (["thickness", "bar.npy", "-o", "t.npy", "--dtype", "int8"],
          "--dtype of distances is float32 or float64, not 'int8'"),
-        (["thickness", "bar.npy", "-o", "t.npy", "--inlets", "faces", "--backend", "cuda"],
-         "porosimetry has no CUDA backend; use auto or cpu"),
     ],
 )
 def test_refusals(bar, arguments, message):

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 VERBS = ["distance", "query", "mesh", "render", "voronoi", "lloyd", "stipple", "costmap", "sdf", "stream", "morphology", "expand",
-         "fill", "medial-axis", "thickness", "info", "compare", "help", "man", "completion"]
+         "fill", "medial-axis", "thickness", "reproduce", "info", "compare", "help", "man", "completion"]
 
 
 @pytest.mark.parametrize("verb", [None, *VERBS])
@@ -62,7 +62,7 @@ def complete(fathom, *words):
     (["distance", "--metric", ""], ["euclidean", "taxicab", "chessboard"]),
     (["distance", "in.png", "--metric", "=", "t"], ["taxicab"]),
     (["render", "--step", "p"], ["pointwise"]),
-    (["help", "r"], ["render"]),
+    (["help", "r"], ["render", "reproduce"]),
     (["completion", ""], ["bash", "zsh", "fish"]),
     (["info", "x"], []),  # files, by bash itself
     (["info", "--s"], ["--stack", "--sites", "--strict"]),

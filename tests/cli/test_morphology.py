@@ -152,6 +152,29 @@ def test_fill_takes_nan_and_the_value_for_gaps(scene):
     assert scene.ok("fill", "h.npy", "-o", "f.npy", "--no-data", "-9999", "--max-distance", "1").endswith(
         "2 of 4 gaps filled\n")
     assert load(scene, "f.npy").tolist() == [[5, 5, -9999, -9999, 9, 9, 7]]
+    several = np.random.default_rng(1).choice([1.5, 2.5, np.nan, -1], (5, 3, 8)).astype(np.float32)
+    np.save(scene.directory / "s.npy", several)
+    np.save(scene.directory / "t.npy", np.moveaxis(several, 1, 0))
+    for max_distance in ("1", "inf"):
+        gaps = ["--no-data", "-1", "--max-distance", max_distance, "--quiet"]
+        scene.ok("fill", "s.npy", "-o", "a.npy", "--axes", "ytx", *gaps)
+        scene.ok("fill", "t.npy", "-o", "b.npy", "--axes", "tyx", *gaps)
+        np.testing.assert_array_equal(load(scene, "a.npy"), np.moveaxis(load(scene, "b.npy"), 0, 1))
+        assert ((load(scene, "a.npy") == -1) | np.isnan(load(scene, "a.npy"))).any() == (max_distance == "1")
+
+
+def test_memory_is_what_arrays_take(scene):
+    np.save(scene.directory / "h.npy", np.zeros((20, 30), np.float32))
+
+    def arrays(verb, *options):
+        return json.loads(scene.ok(*verb.split(), "h.npy", *options, "--plan", "--json"))["bytes"]["arrays"] / 600
+
+    assert arrays("fill", "-o", "f.npy") == 4 + 4
+    assert arrays("fill", "-o", "f.npy", "--no-data", "-1", "--distance", "d.npy") == 4 + 4 + 4 + 1  # and a mask
+    assert arrays("expand", "-o", "f.npy", "--no-data", "-1") == 4 + 4 + 4 + 1  # and a copy without them
+    assert arrays("morphology closing", "-o", "m.npy", "--radius", "2", "--threshold", "1") == 4 + 1 + 1
+    assert arrays("medial-axis", "--balls", "b.npy") == 4 + 1 + 1 + 4  # axis and nearest are made, too
+    assert arrays("medial-axis", "--preview", "c.png") == 4 + 1 + 4 + 4  # distances, and those on the axis
 
 
 def test_charts(scene):

@@ -3,8 +3,11 @@
 
 #include <atomic>
 #include <cstring>
+#include <set>
+#include <string>
 #include <thread>
 
+#include "../fuzz/apps/operations.h"
 #include "cases.h"
 #include "fathom/apps/ray_march.h"
 #include "fathom/core/workspace.h"
@@ -208,6 +211,50 @@ TEST(Concurrency, SharedVolumes) {
     const Array expected = picture_of();
     at_once([&](int) { EXPECT_TRUE(equal(expected, picture_of())); });
   }
+}
+
+/// Each operation, of an image that all share, and of one's own.
+TEST(Concurrency, OperationsOnImages) {
+  Random random(14);
+  const Shape shape{60, 70};
+  const auto picture = [&] {
+    Random same(15);
+    return mask_array(scatter(shape, 0.1, same), shape, DType::boolean);
+  };
+  const Array shared = picture();
+  Array numbers(DType::int32, shape);  // weights, and indices of nearest elements
+  for (std::int64_t k = 0; k < numbers.size(); ++k)
+    numbers.as<std::int32_t>().data()[k] = static_cast<std::int32_t>(below(random, 60));
+  std::set<std::string> done;
+  for (int which = 0; which < 16 * Operations::kCount; ++which) {
+    std::vector<std::uint8_t> drawn(400);
+    for (std::uint8_t& byte : drawn) byte = static_cast<std::uint8_t>(below(random, 256));
+    Bytes bytes(drawn);
+    const Operation operation = Operations(bytes, shape).draw(which % Operations::kCount);
+    const auto outcome_of = [&](const Array& image, int threads) {
+      Execution execution;
+      execution.threads = threads;
+      std::vector<Array> outputs;
+      try {
+        operation.run(image, execution, outputs);
+      } catch (const InvalidArgument&) {
+        outputs.clear();
+      }
+      return outputs;
+    };
+    const auto expect_same = [&](const std::vector<Array>& one, const std::vector<Array>& other) {
+      ASSERT_EQ(one.size(), other.size()) << operation.name;
+      for (std::size_t k = 0; k < one.size(); ++k) EXPECT_TRUE(equal(one[k], other[k])) << operation.name;
+    };
+    const std::vector<Array> expected = outcome_of(shared, 1), of_numbers = outcome_of(numbers, 1);
+    if (!expected.empty() || !of_numbers.empty()) done.insert(operation.name);
+    at_once([&](int caller) {
+      const Array own = picture();
+      expect_same(expected, outcome_of(caller % 2 ? own : shared, 2));
+      expect_same(of_numbers, outcome_of(numbers, 2));
+    });
+  }
+  EXPECT_EQ(done.size(), Operations::kNames) << "some operation refused whatever was drawn";
 }
 
 TEST(Concurrency, CancelledFromAnotherThread) {

@@ -61,10 +61,13 @@ def test_axis_balls(library):
 def test_local_thickness(library):
     check(library, fathom.local_thickness, MASK)
     check(library, fathom.local_thickness, LABELS, ndim=2, spacing=(1, 0.7), dtype="float64")
-    with pytest.raises(ValueError, match="lies on a CUDA device"):
-        fathom.porosimetry(library.put(MASK))
-    with pytest.raises(ValueError, match="porosimetry has no CUDA backend"):
-        fathom.porosimetry(MASK, backend="cuda")
+    check(library, fathom.porosimetry, MASK)
+    check(library, fathom.porosimetry, LABELS, ndim=2, spacing=(1, 0.7), dtype="float64")
+    inlets = RANDOM.random(MASK.shape) > 0.9
+    found = library.get(fathom.porosimetry(library.put(MASK), library.put(inlets)))
+    np.testing.assert_array_equal(found, fathom.porosimetry(MASK, inlets))
+    with pytest.raises(ValueError, match="inlets lies on the host"):
+        fathom.porosimetry(library.put(MASK), inlets)
 
 
 def test_nearest_values(library):
@@ -125,6 +128,9 @@ def test_lloyd_and_stipple(library):
     moved, found = fathom.lloyd(library.put(weights), sites, iterations=9, return_energies=True)
     np.testing.assert_array_equal(library.get(moved), expected)
     np.testing.assert_array_equal(library.get(sites), start)
+    out = library.empty(start.shape, "float64")
+    assert fathom.lloyd(library.put(weights), sites, iterations=9, out=out) is out
+    np.testing.assert_array_equal(library.get(out), expected)
     np.testing.assert_array_equal(found, energies)
     dots = fathom.stipple(weights, 200)
     for image in (library.put(weights), weights):
@@ -150,3 +156,26 @@ def test_batches(library):
 def test_sdf(library):
     check(library, fathom.sdf, MASK, (100, 90), dtype=np.uint16)
     check(library, fathom.sdf, RANDOM.random((40, 50)), range=4, pad=2, dtype=np.float32)
+
+
+def test_what_waits_is_refused_while_a_stream_is_captured():
+    torch = Torch().library
+    labels, weights = torch.from_numpy(LABELS[0]).cuda(), torch.from_numpy(MASK.astype(np.float32)).cuda()
+    start = torch.tensor([[3.0, 4.0], [20.0, 9.0]], dtype=torch.float64).cuda()
+    calls = [
+        lambda: fathom.morphology.dilation(labels, 2, labels=True),
+        lambda: fathom.voronoi(labels),
+        lambda: fathom.lloyd(weights, start, iterations=2),
+        lambda: fathom.stipple(weights, 20),
+        lambda: fathom.sdf(weights, (25, 31)),
+    ]
+    for call in calls:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph), pytest.raises(ValueError, match="cannot be captured into a graph"):
+            call()
+    thickness = torch.zeros(MASK.shape, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        fathom.porosimetry(weights, out=thickness)
+    graph.replay()
+    np.testing.assert_array_equal(thickness.cpu().numpy(), fathom.porosimetry(MASK))

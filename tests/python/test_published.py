@@ -59,6 +59,8 @@ def test_sites_and_options():
     ("call", "error", "message"),
     [
         (lambda: published.pba(IMAGE, m1=0), ValueError, "m1 is 0; it must be from 1 to 32"),
+        (lambda: published.pba(IMAGE, dtpye="float64"), TypeError,
+         "there is no option 'dtpye'; pba has sites, dtype, backend, threads, progress"),
         (lambda: published.pba(IMAGE, m2="3"), TypeError, "interpreted as an integer"),
         (lambda: published.pba(IMAGE[0]), ValueError, "with 2 or 3 axes, not 1"),
         (lambda: published.proximate(VOLUME), ValueError, "take pba for volumes"),

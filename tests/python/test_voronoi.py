@@ -62,6 +62,14 @@ def test_lloyd_leaves_its_input_alone():
     positions = fathom.lloyd(WEIGHTS, start, on_elements=True)
     np.testing.assert_array_equal(start, before)
     assert (positions == np.floor(positions)).all() and (positions != start).any()
+    for out in (np.empty(start.shape), np.empty(start.shape, order="F"), np.empty(start.shape, ">f8")):
+        assert fathom.lloyd(WEIGHTS, start, on_elements=True, out=out) is out
+        np.testing.assert_array_equal(out, positions)
+    with pytest.raises(TypeError, match="float64"):
+        fathom.lloyd(WEIGHTS, start, out=np.empty(start.shape, np.float32))
+    moving = np.array(start, float, order="C")
+    with pytest.raises(ValueError, match="out shares memory with the input"):
+        fathom.lloyd(WEIGHTS, moving, out=moving)
 
 
 def test_stippling_is_seeded():

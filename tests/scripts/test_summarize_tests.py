@@ -9,8 +9,8 @@ from pathlib import Path
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "summarize_tests.py"
 
 
-def case(name, status, inside="", output=""):
-    return f'<testcase name="{name}" status="{status}">{inside}<system-out>{output}</system-out></testcase>'
+def case(name, status, inside="", output="", time=0):
+    return f'<testcase name="{name}" status="{status}" time="{time}">{inside}<system-out>{output}</system-out></testcase>'
 
 
 def skip(name, message, output=""):
@@ -49,6 +49,22 @@ class SummarizeTests(unittest.TestCase):
                              skip("c", "SKIP_REGULAR_EXPRESSION_MATCHED"), case("d", "disabled")])
         self.assertIn("skipped: b", output)
         self.assertIn("no edt here", output)
+
+    def test_a_reason_has_one_line(self):
+        gtest = "[ RUN      ] A.B\n/src/device_test.cpp:25: Skipped\nno CUDA device\n\n[  SKIPPED ] A.B (0 ms)"
+        pytest = "=== summary ===\nSKIPPED [1] ../test_cuda.py:12: no CUDA device\n1 skipped in 0.12s"
+        output = self.check(0, "1 passed, 0 failed, 3 skipped",
+                            [case("a", "run"), skip("b", "SKIP_REGULAR_EXPRESSION_MATCHED", gtest),
+                             skip("c", "SKIP_REGULAR_EXPRESSION_MATCHED", pytest),
+                             skip("d", "SKIP_RETURN_CODE=77", "no edt here")])
+        self.assertEqual(output.count("skipped: "), 2)
+        self.assertIn("skipped: b and 1 more", output)
+        self.assertIn(": no CUDA device\n", output)
+
+    def test_the_slowest_ten_are_named(self):
+        output = self.check(0, "12 passed, 0 failed, 0 skipped", [case(f"t{k}", "run", time=k) for k in range(12)])
+        self.assertEqual([line.split()[2] for line in output.splitlines() if " s  " in line],
+                         [f"t{k}" for k in range(11, 1, -1)])
 
     def test_failures_come_after_skips(self):
         output = self.check(1, "0 passed, 1 failed, 1 skipped",

@@ -45,17 +45,17 @@ struct CostmapReport {
 
 /// Cost of each cell by its distance d in metres, of the centres, to the nearest occupied cell: 255 where unknown, 254
 /// where occupied, 253 up to the inscribed radius, also beyond the inflation radius, else 252 · exp(−scaling (d −
-/// inscribed)), cut to a whole number, and 0 beyond the inflation radius. With a resolution that is not whole, a relative
-/// 2⁻⁵⁰ beyond a radius does not count.
+/// inscribed)), cut to a whole number, and 0 beyond the inflation radius. With a resolution that is not whole, a
+/// relative 2⁻⁵⁰ beyond a radius does not count.
 /// @param map      [batch…, n₀, …], any element type
 /// @param outputs  at least one view
 /// @throws InvalidArgument what was wrong and what would work, before any output is touched; costs that reach over more
 ///   than 8192 cells
 /// @throws Cancelled the stop token asked for it; outputs are unspecified
 /// Cost O(N). Same bytes for every thread count: costs are tabulated by squared distance in cells.
-/// Source: the inflation layer of Nav2 (computeCost). Departs in that distances are exact, where its wave front may take
-/// another than the nearest obstacle; in that the inflation radius is not rounded up to whole cells; and in that unknown
-/// cells stay so near obstacles, too.
+/// Source: the inflation layer of Nav2 (computeCost). Departs in that distances are exact, where its wave front may
+/// take another than the nearest obstacle; in that the inflation radius is not rounded up to whole cells; and in that
+/// unknown cells stay so near obstacles, too.
 CostmapReport costmap(const AnyConstView& map, const CostmapOptions& options, const CostmapOutputs& outputs);
 
 /// The same between arrays in a device's memory, in the stream's order; while the stream is captured into a graph

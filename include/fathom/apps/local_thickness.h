@@ -12,16 +12,19 @@
 
 namespace fathom::apps {
 
-struct LocalThicknessOptions {
+template <MemorySpace Space>
+struct BasicLocalThicknessOptions {
   /// Physical size of an element along each axis, finite, > 0; empty: 1 everywhere; one value: for all axes.
   std::vector<double> spacing;
   int batch_axes = 0;  ///< leading axes along which the input is a batch of images
   /// Porosimetry: of the input's shape and any type; nonzero where balls may enter. Absent: they are everywhere.
-  /// On the CPU alone.
-  AnyConstView inlets;
+  BasicAnyView<const std::byte, Space> inlets;
+  bool from_faces = false;  ///< porosimetry without `inlets`: balls enter through the faces of each image
   /// The backend `automatic` is the CPU for arrays of the host.
   Execution execution;
 };
+using LocalThicknessOptions = BasicLocalThicknessOptions<MemorySpace::host>;
+using DeviceLocalThicknessOptions = BasicLocalThicknessOptions<MemorySpace::device>;
 
 /// What a call did.
 struct LocalThicknessReport {
@@ -38,9 +41,9 @@ struct LocalThicknessReport {
 ///
 /// over all p, in units of the spacing; 0 where the input is 0, +inf where an image has no zero. Distances are between
 /// centres of elements, as in PoreSpy: a slab of n elements is n + 1 thick, and n where n is even, since no centre lies
-/// in its middle. Nothing lies outside the array. With `inlets`, D(p) is replaced by the largest radius of which a ball gets to
-/// p from an inlet: the maximum over paths of face neighbours of the least D along a path, the ends included; 0 where
-/// none leads. That is porosimetry: what a fluid that does not wet has filled once its balls are that small.
+/// in its middle. Nothing lies outside the array. With inlets, D(p) is replaced by the largest radius of which a ball
+/// gets to p from one: the maximum over paths of face neighbours of the least D along a path, the ends included; 0
+/// where none leads. That is porosimetry: what a fluid that does not wet has filled once its balls are that small.
 ///
 /// @param input    1 to 3 axes behind those of the batch, below 2³⁰ elements along each, any element type
 /// @param out      float32 or float64, of the input's shape; must not overlap it
@@ -56,19 +59,19 @@ LocalThicknessReport local_thickness(const AnyConstView& input, const LocalThick
 
 /// The same between arrays in a device's memory, in the stream's order and without waiting for it. The backend `cpu`,
 /// instruction set, threads, workspace, progress and stop have no meaning here.
-/// @throws InvalidArgument as above | inlets are given | an image has 2³¹ elements or more | a view's memory is not on one
-///         device | the scratch limit is too small
+/// @throws InvalidArgument as above | an image has 2³¹ elements or more | a view's memory is not on one device | the
+///         scratch limit is too small
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
-/// Scratch, of one image: 12 to 13 bytes per element, where squared distances have 64 bits 21; and what
-/// grid::distance_transform() needs. Same bytes as the CPU.
-LocalThicknessReport local_thickness(const AnyConstDeviceView& input, const LocalThicknessOptions& options,
+/// Scratch, of one image: 12 to 13 bytes per element, where squared distances have 64 bits 21, with inlets 17 and 25;
+/// and what grid::distance_transform() needs. Same bytes as the CPU.
+LocalThicknessReport local_thickness(const AnyConstDeviceView& input, const DeviceLocalThicknessOptions& options,
                                      const AnyDeviceView& out, Stream stream = {});
 
 /// Most bytes of scratch that local_thickness() would use; on a device with the copies of the host's arrays. The memory
 /// behind the views is not looked at.
 /// @throws InvalidArgument as local_thickness()
 std::size_t scratch_bytes(const AnyConstView& input, const LocalThicknessOptions& options, const AnyView& out);
-std::size_t scratch_bytes(const AnyConstDeviceView& input, const LocalThicknessOptions& options,
+std::size_t scratch_bytes(const AnyConstDeviceView& input, const DeviceLocalThicknessOptions& options,
                           const AnyDeviceView& out);
 
 }  // namespace fathom::apps

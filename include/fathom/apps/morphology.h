@@ -70,14 +70,14 @@ struct MorphologyReport {
 /// @throws std::bad_alloc the machine has not enough memory for the scratch
 /// Cost: one or two distance transforms with the radius as their maximum; of labels one for the erosion, else two for
 /// the box around each label and the radius. Scratch: see morphology_scratch_bytes(). Same bytes for every thread count
-/// and instruction set. On the array, and with `pad` on the endless grid, opening and closing are idempotent, the opening
-/// lies in the object and the object in the closing.
+/// and instruction set. On the array, and with `pad` on the endless grid, opening and closing are idempotent, the
+/// opening lies in the object and the object in the closing.
 /// Source: Ragnemalm 1992, Cao et al. 2010 (thresholds of distances); borders, labels and thickness as stated here.
 MorphologyReport morphology(const AnyConstView& input, const MorphologyOptions& options, const AnyView& output);
 
 /// The same between arrays in a device's memory, in the stream's order and without waiting for it; but with `labels`,
-/// for all but erosions, the host waits for the labels, which it lists. The backend `cpu`, instruction set, threads and
-/// workspace have no meaning here, progress is not told.
+/// for all but erosions, the host waits for the labels, which it lists: that cannot be captured into a graph. The
+/// backend `cpu`, instruction set, threads and workspace have no meaning here, progress is not told.
 /// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 /// Scratch: 4 bytes per element of the array (padded, with `pad`: 5), of batches for 2²⁶ at once, with labels as on the
@@ -89,10 +89,10 @@ MorphologyReport morphology(const AnyConstDeviceView& input, const MorphologyOpt
 Array morphology(const AnyConstView& input, const MorphologyOptions& options);
 
 /// Bytes of scratch that morphology() uses; of labels at most. The memory behind the view is not looked at.
-/// Beside the scratch of grid::distance_transform(): 5 bytes per element of a slab, which has 2²⁰ elements or the planes of
-/// a ball, and of as many planes around it; of arrays that are no larger 4 per element, of batches for 2²² elements at
-/// once. With `pad` one more per element of the padded array. Of labels 9 per element, or 17 where squared distances are no
-/// uint32: with a spacing.
+/// Beside the scratch of grid::distance_transform(): 5 bytes per element of a slab, which has 2²⁰ elements or the
+/// planes of a ball, and of as many planes around it; of arrays that are no larger 4 per element, of batches for 2²²
+/// elements at once. With `pad` one more per element of the padded array. Of labels 9 per element, or 17 where squared
+/// distances are no uint32: with a spacing.
 /// @throws InvalidArgument as morphology()
 /// On a device with the copies of the arrays of the host.
 std::size_t morphology_scratch_bytes(const AnyConstView& input, const MorphologyOptions& options);

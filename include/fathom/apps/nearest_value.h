@@ -20,8 +20,8 @@ struct BasicNearestValueOutputs {
   Out value;
   /// float32 or float64, as grid::distance_transform() has it.
   Out distance;
-  /// float32, for 2 axes of space: degrees from north, clockwise, to the nearest site, north being up: towards row 0. In
-  /// (0, 360], so that north is 360, east 90, south 180 and west 270; 0 of sites themselves, NaN without a site.
+  /// float32, for 2 axes of space: degrees from north, clockwise, to the nearest site, north being up: towards row 0.
+  /// In (0, 360], so that north is 360, east 90, south 180 and west 270; 0 of sites themselves, NaN without a site.
   Out direction = {};
 };
 using NearestValueOutputs = BasicNearestValueOutputs<MemorySpace::host>;
@@ -38,16 +38,16 @@ struct NearestValueReport {
 
 /// Values, distances and directions from each element's nearest site.
 /// @param input    1 to 8 axes behind those of the batch, any element type
-/// @param options  of grid::distance_transform(), but `labels`, a sign and a region: which elements are sites, the metric,
-///                 spacing, borders, and how far a site may be. The backend `automatic` is the CPU for arrays of the
-///                 host. Directions are measured in units of the spacing; across a periodic border the shorter way, of
-///                 equally short ones to south and east
+/// @param options  of grid::distance_transform(), but `labels`, a sign and a region: which elements are sites, the
+///                 metric, spacing, borders, and how far a site may be. The backend `automatic` is the CPU for arrays
+///                 of the host. Directions are measured in units of the spacing; across a periodic border the shorter
+///                 way, of equally short ones to south and east
 /// @param outputs  at least one
 /// @throws InvalidArgument what was wrong and what would work, before any output is touched
 /// @throws Cancelled the stop token asked for it; outputs are unspecified
 /// @throws std::bad_alloc the machine has not enough memory for the scratch
-/// Cost: one transform with nearest sites, and a gather. Same bytes for every thread count and instruction set; of equally
-/// near sites that with the lowest linear index counts. Straight ways alone: no barriers, no cost of passage.
+/// Cost: one transform with nearest sites, and a gather. Same bytes for every thread count and instruction set; of
+/// equally near sites that with the lowest linear index counts. Straight ways alone: no barriers, no cost of passage.
 /// Source: directions as Esri's Euclidean Direction and xarray-spatial's direction() have them.
 NearestValueReport nearest_values(const AnyConstView& input, const grid::DistanceOptions& options,
                                   const NearestValueOutputs& outputs);

@@ -100,7 +100,7 @@ class RayMarcher {
   explicit RayMarcher(const AnyConstView& volume, const RayMarcherOptions& options = {});
   /// Of a volume in a device's memory; it lives there, and is built in the order of the stream, for which this waits.
   /// The backend `cpu` is refused. Scratch: 1 byte per voxel and 12 per row, and what the field takes.
-  /// @throws InvalidArgument as above | the volume's memory is not on one device
+  /// @throws InvalidArgument as above | the volume's memory is not on one device | the stream is being captured
   /// @throws DeviceError a launch failed, or the device has not enough memory
   explicit RayMarcher(const AnyConstDeviceView& volume, const RayMarcherOptions& options = {}, Stream stream = {});
   ~RayMarcher();

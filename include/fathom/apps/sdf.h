@@ -30,11 +30,11 @@ struct SdfReport {
 
 /// Signed distance to the outline of what an image shows: ½ on it, above inside, below outside, 0 and 1 half a range
 /// away from it.
-/// @param coverage  [batch…, height, width], the share of each pixel that the object covers: bool, uint8, uint16, or floats from
-///   0 to 1. Around the image is nothing. Masks of 0 and 1 that are no bool are refused.
-/// @param texture   [batch…, height, width] of any height and width: uint8 or uint16, 0 to 1 being 0 to the largest, cut
-///   and rounded; or float32 or float64, not cut, −inf if there is no outline. The image fills it as far as `pad` and its
-///   proportions allow, in the middle
+/// @param coverage  [batch…, height, width], the share of each pixel that the object covers: bool, uint8, uint16, or
+///   floats from 0 to 1. Around the image is nothing. Masks of 0 and 1 that are no bool are refused.
+/// @param texture   [batch…, height, width] of any height and width: uint8 or uint16, 0 to 1 being 0 to the largest,
+///   cut and rounded; or float32 or float64, not cut, −inf if there is no outline. The image fills it as far as `pad`
+///   and its proportions allow, in the middle
 /// @throws InvalidArgument what was wrong and what would work, before the image's texture is touched
 /// @throws Cancelled the stop token asked for it; the output is unspecified
 ///
@@ -49,20 +49,20 @@ struct SdfReport {
 /// side: give coverage.
 ///
 /// Cost O(pixels + texels · log(segments)). Same bytes for every thread count and backend.
-/// Source: Gustavson & Strand 2011 (anti-aliased Euclidean distance transform: edges from coverage and gradient); departs
-/// in that distances are to segments, and nearest ones are searched for, not propagated.
+/// Source: Gustavson & Strand 2011 (anti-aliased Euclidean distance transform: edges from coverage and gradient);
+/// departs in that distances are to segments, and nearest ones are searched for, not propagated.
 SdfReport sdf(const AnyConstView& coverage, const SdfOptions& options, const AnyView& texture);
 
 /// The same of arrays in a device's memory. The host finds the outline: waits for the image, but not for the texture,
 /// which is in the stream's order.
-/// @throws InvalidArgument as above | a view's memory is not on one device
+/// @throws InvalidArgument as above | a view's memory is not on one device | the stream is being captured into a graph
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 SdfReport sdf(const AnyConstDeviceView& coverage, const SdfOptions& options, const AnyDeviceView& texture,
               Stream stream = {});
 
 /// Bytes of scratch that sdf() takes at most for coverage of such a shape. On the CPU each thread has an image where
-/// there are as many, unless there is a scratch limit; on a device the texture's copy and what the set of sites takes for
-/// its answers come on top.
+/// there are as many, unless there is a scratch limit; on a device the texture's copy and what the set of sites takes
+/// for its answers come on top.
 std::size_t sdf_scratch_bytes(const Shape& coverage, const SdfOptions& options);
 
 }  // namespace fathom::apps

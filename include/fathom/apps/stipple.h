@@ -40,9 +40,9 @@ struct Stipples {
 /// their regions' ink says, whose sum is the picture's ink.
 Stipples stipple(const AnyConstView& image, const StippleOptions& options);
 
-/// The same of an image in a device's memory. The host turns tones into ink and draws the first positions: waits for the
-/// image, then for the dots.
-/// @throws InvalidArgument as above | the image is not on one device
+/// The same of an image in a device's memory. The host turns tones into ink and draws the first positions: waits for
+/// the image, then for the dots.
+/// @throws InvalidArgument as above | the image is not on one device | the stream is being captured into a graph
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 Stipples stipple(const AnyConstDeviceView& image, const StippleOptions& options, Stream stream = {});
 

@@ -18,7 +18,8 @@ struct VoronoiOptions {
   std::vector<double> spacing;
   bool moments = false;     ///< also second moments
   bool boundaries = false;  ///< also which regions touch
-  /// Backend `automatic` is the CPU for arrays of the host. Of the scratch grid has the most: see voronoi_scratch_bytes().
+  /// Backend `automatic` is the CPU for arrays of the host. Of the scratch grid has the most: see
+  /// voronoi_scratch_bytes().
   Execution execution;
 };
 
@@ -47,8 +48,8 @@ struct Voronoi {
   std::string device = {};
 };
 
-/// Regions of all sites and their sums. An element is in the region of its nearest site, of equally near ones in that of
-/// the one with the lowest linear index.
+/// Regions of all sites and their sums. An element is in the region of its nearest site, of equally near ones in that
+/// of the one with the lowest linear index.
 /// @param sites    1 to 3 axes of up to 2³¹ − 1, any element type; at most 2³¹ − 1 sites
 /// @param weights  of the same shape, or not given: 1 everywhere. Integers from 0 to 65535 are taken as they are; of
 ///   floats, finite and not negative, the largest becomes 65535 and the others are in proportion, rounded
@@ -57,14 +58,14 @@ struct Voronoi {
 /// @throws InvalidArgument what was wrong and what would work, before the output is touched; sums that pass 64 bits
 /// @throws Cancelled the stop token asked for it; the output is unspecified
 /// Cost O(N): grid's nearest sites, and one pass that adds each run of elements of one region in a row. Same result for
-/// every thread count and backend. Source: Cao et al. 2010, section 6 (prefix sums of rows, one interval for each site and row);
-/// departs in that sums are integers, added in any order.
+/// every thread count and backend. Source: Cao et al. 2010, section 6 (prefix sums of rows, one interval for each site
+/// and row); departs in that sums are integers, added in any order.
 Voronoi voronoi(const AnyConstView& sites, const AnyConstView& weights, const VoronoiOptions& options,
                 const AnyView& regions = {});
 
-/// The same of arrays in a device's memory, with at most 2³¹ − 1 elements. Tables are in the host's memory: waits for the
-/// regions, but not until their numbers are written.
-/// @throws InvalidArgument as above | a view's memory is not on one device
+/// The same of arrays in a device's memory, with at most 2³¹ − 1 elements. Tables are in the host's memory: waits for
+/// the regions, but not until their numbers are written.
+/// @throws InvalidArgument as above | a view's memory is not on one device | the stream is being captured into a graph
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 Voronoi voronoi(const AnyConstDeviceView& sites, const AnyConstDeviceView& weights, const VoronoiOptions& options,
                 const AnyDeviceView& regions = {}, Stream stream = {});
@@ -80,8 +81,8 @@ std::vector<Voronoi> voronoi_batch(const AnyConstDeviceView& sites, const AnyCon
                                    const VoronoiOptions& options, const AnyDeviceView& regions = {},
                                    Stream stream = {});
 
-/// Bytes of scratch that voronoi() takes for such arrays and at most so many sites; the memory behind them is not read. On
-/// a device boundaries take some 20 bytes more for each face between two regions.
+/// Bytes of scratch that voronoi() takes for such arrays and at most so many sites; the memory behind them is not read.
+/// On a device boundaries take some 20 bytes more for each face between two regions.
 std::size_t voronoi_scratch_bytes(const AnyConstView& sites, const VoronoiOptions& options, std::int64_t count);
 std::size_t voronoi_scratch_bytes(const AnyConstDeviceView& sites, const VoronoiOptions& options, std::int64_t count);
 
@@ -122,7 +123,7 @@ LloydReport lloyd(const AnyConstView& weights, const HostView<double>& sites, co
 
 /// The same of arrays in a device's memory, with at most 2³¹ − 1 elements of the finer grid. Waits for each few
 /// iterations, to see whether sites rest.
-/// @throws InvalidArgument as above | a view's memory is not on one device
+/// @throws InvalidArgument as above | a view's memory is not on one device | the stream is being captured into a graph
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
 LloydReport lloyd(const AnyConstDeviceView& weights, const DeviceView<double>& sites, const LloydOptions& options,
                   Stream stream = {});

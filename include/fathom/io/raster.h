@@ -60,9 +60,9 @@ std::unique_ptr<RasterSink> create_raster(AtomicFile& file, DType dtype, std::in
                                           const RasterWriteOptions& options = {});
 
 /// The same into a file of that very name, which outlives a kill: give it a name that looks unfinished, rename it after
-/// finish(). With `rows` > 0 goes on behind that many rows, a multiple of row_step() or all, which were written with the
-/// same type, size and options; what follows them is cut off. Rows that were written before a sync() are there after a
-/// power cut.
+/// finish(). With `rows` > 0 goes on behind that many rows, a multiple of row_step() or all, which were written with
+/// the same type, size and options; what follows them is cut off. Rows that were written before a sync() are there
+/// after a power cut.
 /// @throws IoError the file is another, or has not as many rows
 std::unique_ptr<RasterSink> resume_raster(const std::filesystem::path& path, DType dtype, std::int64_t height,
                                           std::int64_t width, const RasterWriteOptions& options, std::int64_t rows);

@@ -26,8 +26,8 @@ struct SparseField {
   AnyConstView tiles;      ///< [n, 3] int32: x, y, z of each tile, in tiles
   AnyConstView masks;      ///< [n, 8] uint64: which of its points are in the band, bit x + 8·y of word z
   AnyConstView distances;  ///< [n, 512] float32 or float64: x + 8·y + 64·z
-  /// Sides of what is not stored: [tiles along z, tiles along y] uint8, 1 where the first tile of a row is inside; and [n],
-  /// 1 where the tile after each is.
+  /// Sides of what is not stored: [tiles along z, tiles along y] uint8, 1 where the first tile of a row is inside; and
+  /// [n], 1 where the tile after each is.
   AnyConstView row_inside, after_inside;
 
   std::string unit;  ///< of length; empty: unknown. VDB keeps it
@@ -58,10 +58,10 @@ SparseFormat sparse_format_from_path(const std::filesystem::path& path);
 SparseFormat check_sparse(const std::filesystem::path& path, SparseFormat format,
                           const std::array<double, 3>& spacing);
 
-/// VTU: the points of the band, with their distances, as vertices. VDB: a grid of the points of the band, active, in a tree
-/// whose background is `background`, with inactive values that have the sign of their side: inside, too, as far as the lattice
-/// goes. Beyond it everything counts as outside. Cost: VDB holds the tree in memory beside the field, NanoVDB two of them. The first
-/// VDB loads OpenVDB.
+/// VTU: the points of the band, with their distances, as vertices. VDB: a grid of the points of the band, active, in a
+/// tree whose background is `background`, with inactive values that have the sign of their side: inside, too, as far as
+/// the lattice goes. Beyond it everything counts as outside. Cost: VDB holds the tree in memory beside the field,
+/// NanoVDB two of them. The first VDB loads OpenVDB.
 /// @throws InvalidArgument as check_sparse() | arrays of other types or shapes, or that contradict each other
 /// @throws IoError the file is full or broken
 void write_sparse(AtomicFile& file, const SparseField& field, SparseFormat format);

@@ -195,8 +195,8 @@ class TriangleSet {
                  Stream stream = {}) const;
   Report field(const Lattice& lattice, const DeviceOutputs& outputs, const Execution& execution = {},
                Stream stream = {}) const;
-  /// A band that stays on the set's device, in its full form. Waits until it is done; scratch, progress and stop are those
-  /// of the host's calls.
+  /// A band that stays on the set's device, in its full form. Waits until it is done; scratch, progress and stop are
+  /// those of the host's calls.
   /// @throws InvalidArgument as above | `compact`
   DeviceBand device_band(const Lattice& lattice, const BandOptions& options, Stream stream = {}) const;
 

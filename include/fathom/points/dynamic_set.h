@@ -56,7 +56,8 @@ class DynamicSet {
 
   /// @return the first one's id; the others' follow
   /// @param watch  (as all below) progress and stop
-  /// @throws Cancelled (as all below) it was stopped: some of the sites are changed, none of a quarter of the set or more
+  /// @throws Cancelled (as all below) it was stopped: some of the sites are changed, none of a quarter of the set or
+  ///         more
   /// @throws InvalidArgument (as all below; nothing is changed then) another type or number of coordinates than the
   ///   set's; a coordinate that a SiteSet does not take, or outside of the periodic box; ids beyond 2³² − 2
   std::int64_t add(const Coordinates& sites, const Execution& watch = {});

@@ -170,8 +170,9 @@ class SiteSet {
   /// without waiting for it; works while the stream is captured into a graph. The set may go before it is done, but not
   /// before such a graph; arrays that the set refers to stay until it is done.
   /// A query that is not finite, or beyond the range, finds nothing: +inf and −1. A cone that serves all queries may
-  /// have its direction [1, d] in the host's memory. Threads, progress and stop have no meaning here; the scratch comes from
-  /// Fathom's stream-ordered pool of the device. A set whose sites pass by from the host waits, and cannot be captured.
+  /// have its direction [1, d] in the host's memory. Threads, progress and stop have no meaning here; the scratch comes
+  /// from Fathom's stream-ordered pool of the device. A set whose sites pass by from the host waits, and cannot be
+  /// captured.
   /// @throws InvalidArgument as above | a view is not in the set's device's memory
   /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
   QueryReport nearest(const DeviceCoordinates& queries, const QueryOptions& options, const DeviceQueryOutputs& outputs,

@@ -11,9 +11,9 @@
 namespace fathom::points {
 
 /// Elements of a grid that answer queries as SiteSet does: same options but for the metric, which is Euclidean, same
-/// outputs, order and tie rule. Ids are linear (row-major) indices. One bit per element and 1/63 more above, in words of
-/// 4 × 4 × 4 (2D: 8 × 8) elements, on the host or in a device's memory. Same bytes from both, of approximate answers,
-/// too, where no d² passes 2⁵³.
+/// outputs, order and tie rule. Ids are linear (row-major) indices. One bit per element and 1/63 more above, in words
+/// of 4 × 4 × 4 (2D: 8 × 8) elements, on the host or in a device's memory. Same bytes from both, of approximate
+/// answers, too, where no d² passes 2⁵³.
 ///
 /// Movable. nearest() may be called by many threads at once; while add(), remove() or move() is at work, nothing else.
 ///

@@ -71,8 +71,8 @@ struct BandResult {
 /// @throws DeviceError CUDA was asked for and is not to be had, or failed
 /// @throws Cancelled the stop token asked for it
 /// Cost: for V, E and F vertices, edges and faces and bands of r steps of the lattice, O(V·r³ + E·length·r² + boxes of
-/// faces) for octree, with O(log n) for each point that is found; like it for mauch, with O(lattice) memory; O(lattice · F)
-/// for naive.
+/// faces) for octree, with O(log n) for each point that is found; like it for mauch, with O(lattice) memory; O(lattice
+/// · F) for naive.
 BandResult band(const mesh::Triangles& mesh, const mesh::Lattice& lattice, const BandOptions& options);
 
 }  // namespace fathom::published

@@ -23,7 +23,7 @@ enum class Algorithm {
 };
 
 /// How the two steps of `proximate` read and write the image: along columns, which neighbouring threads do together
-/// (vertical), or along rows, where they do not (horizontal); or vertical both ways, turned over in between.
+/// (vertical), or along rows, where they do not (horizontal); or vertical both ways, transposed in between.
 enum class Access { vv_hh, hh_vv, vh_vh, hv_hv, vtv_vtv };
 
 struct DistanceOptions {
@@ -39,7 +39,8 @@ struct DistanceOptions {
   Execution execution;                ///< backend `automatic` is a device if there is one
 };
 
-/// A default view is not computed. Of the input's shape, or of a slice's. They must not overlap the input or one another.
+/// A default view is not computed. Of the input's shape, or of a slice's. They must not overlap the input or one
+/// another.
 struct DistanceOutputs {
   AnyView distance;  ///< float32 or float64: of the site that was found; +inf without one
   AnyView nearest;   ///< int32 or int64: linear index in the input of the site that was found; −1 without one
@@ -66,7 +67,8 @@ struct DistanceReport {
 
 /// Distance from each element of an image or volume to a nearest site, by an algorithm as it was published. Use
 /// grid::distance_transform() to have distances: it is exact, and faster than all of these. Distances of exact
-/// algorithms are its bytes; of equally near sites each may find another, but always the same one with the same options.
+/// algorithms are its bytes; of equally near sites each may find another, but always the same one with the same
+/// options.
 ///
 /// @param input    2 or 3 axes, of up to 32,768 each in images, and up to 1,023, 2,048 and 2,048 in volumes; any type
 /// @param outputs  at least one view

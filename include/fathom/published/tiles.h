@@ -52,8 +52,8 @@ struct TilesReport {
 
 /// target(x, y) = repeater(x mod width, y mod height): the pixels of stream::repeat().
 ///
-/// @param repeater, target  float32 [height, width], up to 2²⁰ each; they do not overlap. `shared` takes a repeater that
-///   fits into the shared memory of a block
+/// @param repeater, target  float32 [height, width], up to 2²⁰ each; they do not overlap. `shared` takes a repeater
+///   that fits into the shared memory of a block
 /// @param execution  backend `automatic`: for loops of the host there, else on a device if there is one
 /// @throws InvalidArgument what was wrong and what would work, before any output is touched
 /// @throws DeviceError CUDA was asked for and is not to be had, or failed
@@ -73,8 +73,8 @@ TilesReport lattice(const AnyConstView& repeater, const std::array<std::int64_t,
                     const std::array<std::int64_t, 2>& v, LatticeVariant variant, const AnyView& target,
                     const Execution& execution = {});
 
-/// Distance of each pixel to the nearest one that is white, which is not 0, if it is at most `most` away, else +inf: the
-/// pixels of stream::distance().
+/// Distance of each pixel to the nearest one that is white, which is not 0, if it is at most `most` away, else +inf:
+/// the pixels of stream::distance().
 ///
 /// @param source, distance  float32 [height, width], up to 2²⁰ each; they do not overlap
 /// @param most  1 … 4096

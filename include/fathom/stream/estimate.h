@@ -13,8 +13,8 @@ struct Estimate {
 
 /// A guess from what a pixel of each type of node cost when it was measured, in one thread of a server with an AMD EPYC
 /// processor, and from the tiles, halos and cells of the plan. There it was right within a factor of 2; other
-/// processors, and expressions that are dear, are off by more. Nothing is computed for it; files, sinks and functions of
-/// the caller cost nothing in it.
+/// processors, and expressions that are dear, are off by more. Nothing is computed for it; files, sinks and functions
+/// of the caller cost nothing in it.
 Estimate estimate(const Plan& plan);
 
 }  // namespace fathom::stream

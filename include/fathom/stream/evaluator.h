@@ -18,8 +18,8 @@ namespace fathom::stream {
 struct EvaluatorOptions {
   /// Threads, progress, stop; and the backend: on a device – that of the graph's pixels, else the current one – all is
   /// computed there but what only the CPU can, which is copied there. Its scratch limit is that of the device's memory;
-  /// none: half of what is free. `automatic` takes a device for rasters of which it can compute everything that are large
-  /// or made of pixels that lie there.
+  /// none: half of what is free. `automatic` takes a device for rasters of which it can compute everything that are
+  /// large or made of pixels that lie there.
   Execution execution;
   std::optional<std::size_t> memory;  ///< most bytes of the host for all of the work; none: what suits
   Rectangle region = {};              ///< that will be asked for; empty: all of the raster

@@ -22,8 +22,9 @@ NodeRef constant(double value, const Extent& extent);
 /// @param kind  "file" or "array"
 NodeRef source(std::shared_ptr<const RasterSource> raster, std::string kind, std::string name, PixelSize pixel = {});
 
-/// Pixels in a device's memory as a raster, for source(): devices use them where they are, the CPU copies what it reads.
-/// Evaluators work on that device, those of the backend `automatic` if they can compute everything there. They must be complete before they are asked for, and stay as they are while the raster lives.
+/// Pixels in a device's memory as a raster, for source(): devices use them where they are, the CPU copies what it
+/// reads. Evaluators work on that device, those of the backend `automatic` if they can compute everything there. They
+/// must be complete before they are asked for, and stay as they are while the raster lives.
 /// @throws InvalidArgument another type; not two axes | DeviceError there is no device
 std::shared_ptr<const RasterSource> device_raster(const AnyConstDeviceView& pixels);
 

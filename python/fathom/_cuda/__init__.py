@@ -166,8 +166,9 @@ class CudaInput:
         self._check_place(x, name)
         return CudaInput.of_numbers(x, name, self._given_stream)
 
-    def copied(self, dtype: DType) -> CudaOutput:
-        result = self.output(self.shape, dtype)
+    def copied(self, dtype: DType, out: Any = None) -> CudaOutput:
+        kind = Kind("out", (dtype,))
+        result = self.output(self.shape, dtype) if out is None else self.output_into(out, kind, self.shape, None)
         with self.library.on(self.device, self._given_stream):
             self.library.copy(self.array, result.array)
         return result

@@ -1,8 +1,8 @@
 """Arrays of any other library that hands its memory on by DLPack or __cuda_array_interface__, such as JAX.
 
 Such libraries have no current stream, and some have arrays that cannot be written. So the work goes on the stream that
-the caller gives, else on the default stream; new arrays are memory of Fathom's; and the call waits for the work before it
-hands them over.
+the caller gives, else on the default stream; new arrays are memory of Fathom's; and the call waits for the work before
+it hands them over.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Equal to OpenCV 5.0 to the last bit for DIST_L1 and DIST_C. What differs, and wh
   6 and 3 %; its precise mask is off by the rounding of its float32 sums.
 - Labels are those of the nearest zero pixel, of equally near ones the first in raster order. OpenCV finds them with a
   mask, that of 5 for DIST_MASK_PRECISE.
-- Without any zero pixel distances are FLT_MAX (CV_8U: 255) and labels 0. OpenCV gives FLT_MAX, its root, 65533 or 65534,
-  depending on the arguments.
+- Without any zero pixel distances are FLT_MAX (CV_8U: 255) and labels 0. OpenCV gives FLT_MAX, its root, 65533 or
+  65534, depending on the arguments.
 - An image without pixels gives one; OpenCV fails.
 - Errors are ValueError, and ``cv2.error`` as well where OpenCV has been imported.
 - UMat is not taken.

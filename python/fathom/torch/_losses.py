@@ -34,7 +34,8 @@ def distance_field(masks: torch.Tensor, *, spacing: Spacing = None) -> torch.Ten
     tensor([[[2., 1., 1., 2., 3.]]])
     """
     inside = masks > 0.5
-    # One of the two is 0 everywhere. A signed field takes the host's general engine, which two runs of the fast one beat.
+    # One of the two is 0 everywhere. A signed field takes the host's general engine, which two runs of the fast one
+    # beat.
     field = distance_transform(inside, spacing=spacing) + distance_transform(inside, sites="nonzero", spacing=spacing)
     return torch.where(torch.isinf(field), 0.0, field)
 

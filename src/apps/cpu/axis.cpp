@@ -65,7 +65,8 @@ void check_row(const AxisProblem& p, const Index* row) {
   using Unsigned = std::make_unsigned_t<Index>;  // what is negative is larger than all indices
   Unsigned most = 0;
   for (std::int64_t x = 0; x < p.lattice.extent[2]; ++x) most = std::max(most, static_cast<Unsigned>(row[x]));
-  if (most >= static_cast<Unsigned>(p.lattice.size())) check_indices<Index>(p.nearest, p.lattice, 0, p.lattice.size() - 1);
+  if (most >= static_cast<Unsigned>(p.lattice.size()))
+    check_indices<Index>(p.nearest, p.lattice, 0, p.lattice.size() - 1);
 }
 
 template <int kAxes, class Index, class Number>

@@ -1,5 +1,5 @@
-// What morphology does with distances: thresholds, and labels that claim elements. Every function passes once over arrays
-// of one shape.
+// What morphology does with distances: thresholds, and labels that claim elements. Every function passes once over
+// arrays of one shape.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,8 @@ void copy_mask(const AnyConstView& from, const AnyView& to, const Crew& crew);
 /// The labels of one array but 0, the lowest first. @throws Cancelled
 std::vector<LabelBox> find_labels(const AnyConstView& labels, const Crew& crew);
 
-/// Gives elements to the label whose squared distance is less than the best so far. @param mask  of those that it covers;
-/// absent: all whose distance is not the type's maximum or infinite. @param squared, best  of one type
+/// Gives elements to the label whose squared distance is less than the best so far. @param mask  of those that it
+/// covers; absent: all whose distance is not the type's maximum or infinite. @param squared, best  of one type
 void claim(const grid::Sites::Value& label, const AnyConstView& mask, const AnyConstView& squared, const AnyView& best,
            const AnyView& out, const Crew& crew);
 /// Gives the label the elements that it covers.

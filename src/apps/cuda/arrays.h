@@ -1,4 +1,4 @@
-// Where a call's arrays are.
+// Where a call's arrays are, and whether it may wait for them.
 #pragma once
 
 #include <initializer_list>
@@ -17,5 +17,9 @@ struct NamedView {
 /// that a capture of the stream took: as core has it.
 /// @throws InvalidArgument a view's memory is not on one device
 int device_of(std::initializer_list<NamedView> views, Stream stream);
+
+/// For calls that wait. @param what  their name: "a Voronoi diagram"
+/// @throws InvalidArgument the stream is being captured into a graph
+void refuse_capture(Stream stream, const char* what);
 
 }  // namespace fathom::apps::cuda

@@ -1,4 +1,5 @@
-// The pairs of every element, tested from both sides: it decides alone whether it is on the axis, and nothing is shared.
+// The pairs of every element, tested from both sides: it decides alone whether it is on the axis, and nothing is
+// shared.
 //
 // Work: thread = element, which reads its own nearest site and those of its 4 or 6 neighbours. Neighbours whose site is
 // the same are passed over, as most are. Launch: blocks of 256 threads along an image's elements, images across.

@@ -3,6 +3,7 @@
 #include "apps/device_call.h"
 
 #include "apps/cuda/arrays.h"
+#include "core/cuda/capture.h"
 #include "core/cuda/runtime.h"
 #include "core/cuda/staging.h"
 #include "fathom/core/error.h"
@@ -79,6 +80,13 @@ int device_of(std::initializer_list<NamedView> views, Stream stream) {
     if (!first) first = name;
   }
   return device >= 0 ? device : current_device();
+}
+
+void refuse_capture(Stream stream, const char* what) {
+  if (fathom::cuda::is_capturing(fathom::cuda::native(stream)))
+    throw InvalidArgument(std::string(what) +
+                          " cannot be captured into a graph, for the host waits for what is on the device; call it "
+                          "outside of the capture");
 }
 
 }  // namespace cuda

@@ -8,6 +8,7 @@ namespace fathom::apps::cuda {
 
 Array downloaded(const AnyConstDeviceView& view, const char* name, Stream stream) {
   using fathom::cuda::check;
+  refuse_capture(stream, "a call whose image the host looks at");
   Array copy(view.dtype(), view.shape());
   if (copy.bytes() == 0) return copy;
   const fathom::cuda::OnDevice on_device(device_of({{view, name}}, stream));

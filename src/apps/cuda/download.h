@@ -9,8 +9,8 @@
 
 namespace fathom::apps::cuda {
 
-/// A dense copy in the host's memory. Waits.
-/// @throws InvalidArgument the memory is not on one device
+/// A dense copy in the host's memory. Waits. @param name  of the array, for errors
+/// @throws InvalidArgument the memory is not on one device | the stream is being captured
 Array downloaded(const AnyConstDeviceView& view, const char* name, Stream stream);
 
 /// Calls work(such a copy) while the view's device is the current one.

@@ -1,9 +1,9 @@
 // Each step marks the sites on a grid, asks grid for the nearest one of each element, adds up regions and moves sites,
-// as on the CPU and by its arithmetic. Positions stay on the device; steps are put into the stream several at a time, and
-// one that finds that the sites came to rest before it does nothing.
+// as on the CPU and by its arithmetic. Positions stay on the device; steps are put into the stream several at a time,
+// and one that finds that the sites came to rest before it does nothing.
 //
-// Work: thread = site, but for the regions (regions.cu). Launch: blocks of 256 threads. Cost: grid's nearest sites and a
-// pass over them.
+// Work: thread = site, but for the regions (regions.cu). Launch: blocks of 256 threads. Cost: grid's nearest sites and
+// a pass over them.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -247,10 +247,6 @@ class Lloyd {
   Draws draws_;
 };
 
-}  // namespace
-
-namespace {
-
 std::vector<std::int64_t> iterate(const DeviceWeights& weights, const LloydOptions& options,
                                   std::vector<double>& positions, LloydReport& report, bool masses,
                                   cudaStream_t stream) {
@@ -306,6 +302,7 @@ std::vector<std::int64_t> iterate(const Weights& weights, const LloydOptions& op
 LloydReport iterate(const AnyConstDeviceView& weights, const DeviceView<double>& sites, const LloydOptions& options,
                     const CheckSites& check_sites, Stream its_stream) {
   const int device = device_of({{weights, "weights"}, {sites, "sites"}}, its_stream);
+  refuse_capture(its_stream, "Lloyd's iteration");
   const OnDevice on_device(device);
   const cudaStream_t stream = fathom::cuda::native(its_stream);
   const Shape& shape = sites.shape();

@@ -11,7 +11,8 @@
 
 namespace fathom::apps::cuda {
 
-/// Moves sites, [n, axes] and at least one, to the centroids of their regions as the options say, on the current device.
+/// Moves sites, [n, axes] and at least one, to the centroids of their regions as the options say, on the current
+/// device.
 /// @param weights  not all 0; the finer grid has at most 2³¹ − 1 elements
 /// @return [n] Σ w of the regions of the sites at their last positions, if they are wanted
 std::vector<std::int64_t> iterate(const Weights& weights, const LloydOptions& options, std::vector<double>& positions,

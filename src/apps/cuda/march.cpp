@@ -223,6 +223,7 @@ std::unique_ptr<const Marcher> make_marcher(Solid solid, const RayMarcherOptions
 std::unique_ptr<const Marcher> make_marcher(const AnyConstDeviceView& volume, const RayMarcherOptions& options,
                                             int threads, Stream stream) {
   const OnDevice on_device(device_of({{volume, "volume"}}, stream));
+  refuse_capture(stream, "making a ray marcher");
   const bool needs_words = options.stepping == Stepping::pointwise || options.stepping == Stepping::cone;
   check_memory(options, DeviceSolid::word_bytes(volume.shape()) + DeviceSolid::scratch_bytes(volume.shape()));
   return std::make_unique<DeviceMarcher>(

@@ -1,6 +1,6 @@
-// The integer medial axis between arrays in a device's memory, and its balls. No CUDA header is needed to call it. All is
-// checked, and nothing is empty. The functions without a stream tell the scratch; the memory behind their views may be
-// missing. The others return the device's name.
+// The integer medial axis between arrays in a device's memory, and its balls. No CUDA header is needed to call it. All
+// is checked, and nothing is empty. The functions without a stream tell the scratch; the memory behind their views may
+// be missing. The others return the device's name.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Morphology on a device: the steps of the CPU (apps/morphology.cpp), each a distance transform and a pass over its
-// result. A batch is one array here, as far as its distances take little memory, but labels that are done one by one are
-// found by the host, and each has launches of its own.
+// result. A batch is one array here, as far as its distances take little memory, but labels that are done one by one
+// are found by the host, and each has launches of its own.
 //
 // With spacing 1 the transform has no maximum, which would cost it another pass over the distances: roots of different
 // squares below 2²² are different floats, so that a threshold decides as the squares do.
@@ -170,6 +170,7 @@ class Work {
   }
 
   std::vector<LabelBox> labels_of(const AnyConstDeviceView& input, const FindLabels& find) const {
+    refuse_capture(stream_, "morphology that does labels one by one");
     Array labels(input.dtype(), input.shape());
     copy_elements(input, AnyDeviceView(listed_, input.dtype(), input.shape()), stream());
     fathom::cuda::check(cudaMemcpyAsync(labels.data(), listed_, labels.bytes(), cudaMemcpyDeviceToHost, stream()),

@@ -66,7 +66,8 @@ __global__ void __launch_bounds__(kBlock)
   constexpr int kFields = 2 + kAxes + (kSeconds ? kAxes * (kAxes + 1) / 2 : 0);
   const int lane = lane_id();
   const std::uint32_t width = regions.extent[kAxes - 1], chunks = (width - 1) / kWarp + 1;
-  const std::uint32_t chunk = blockIdx.x * kWarps + threadIdx.x / kWarp, row = chunk / chunks, begin = chunk % chunks * kWarp;
+  const std::uint32_t chunk = blockIdx.x * kWarps + threadIdx.x / kWarp, row = chunk / chunks,
+                      begin = chunk % chunks * kWarp;
   if (row >= regions.elements / width) return;  // all lanes
   const std::uint32_t x = begin + static_cast<std::uint32_t>(lane);
   const bool is_inside = x < width;

@@ -46,7 +46,8 @@ void sum_regions(const Regions& regions, const SumLayout& layout, std::int64_t* 
 /// The number of each element's site, −1 if there is none. @param to  int32 or int64
 void number_regions(const Regions& regions, const AnyDeviceView& to, cudaStream_t stream);
 
-/// Faces between regions, each as a key: two numbers, the lower first, and the axis that it lies across, in so many bits.
+/// Faces between regions, each as a key: two numbers, the lower first, and the axis that it lies across, in so many
+/// bits.
 struct FaceKeys {
   int bits;  ///< of a number
 

@@ -100,6 +100,7 @@ FoundRegions find_regions(const AnyConstDeviceView& sites, const AnyConstDeviceV
                           const VoronoiOptions& options, const grid::DistanceOptions& transform,
                           const std::vector<double>& face, const AnyDeviceView& to, Stream its_stream) {
   const int device = device_of({{sites, "sites"}, {weights, "weights"}, {to, "regions"}}, its_stream);
+  refuse_capture(its_stream, "a Voronoi diagram");
   const fathom::cuda::OnDevice on_device(device);
   const cudaStream_t stream = fathom::cuda::native(its_stream);
   const Shape& shape = sites.shape();

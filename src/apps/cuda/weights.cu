@@ -1,6 +1,6 @@
-// Weights become integers by the arithmetic of weights.cpp. Work: thread = some elements; one pass looks at what is given, and
-// finds the largest, a second one writes. Types are told apart in each thread, so that there is one kernel for all of
-// them. Launch: blocks of 256 threads. Cost: O(elements).
+// Weights become integers by the arithmetic of weights.cpp. Work: thread = some elements; one pass looks at what is
+// given, and finds the largest, a second one writes. Types are told apart in each thread, so that there is one kernel
+// for all of them. Launch: blocks of 256 threads. Cost: O(elements).
 #include <algorithm>
 #include <bit>
 #include <cmath>

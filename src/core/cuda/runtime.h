@@ -57,8 +57,8 @@ class OnDevice {
 /// The device whose memory `address` is.
 /// @throws InvalidArgument the memory belongs to no device
 int device_of(const void* address, const char* name);
-/// The same for a call in the order of a stream. While the stream is captured into a graph, what the capture took from a
-/// pool has no place yet that the runtime tells: such memory counts as the current device's.
+/// The same for a call in the order of a stream. While the stream is captured into a graph, what the capture took from
+/// a pool has no place yet that the runtime tells: such memory counts as the current device's.
 int device_of(const void* address, const char* name, cudaStream_t stream);
 
 /// Memory of the host that a device reads and writes at full speed.

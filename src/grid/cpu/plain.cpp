@@ -2,6 +2,7 @@
 #include "grid/cpu/plain.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "grid/cpu/arena.h"
 #include "grid/cpu/plain_passes.h"
@@ -39,6 +40,7 @@ Plan make_plan(const Problem& problem, int threads) {
 
 struct Memory {
   Shared shared;
+  Ranks* ranks;
   Job* jobs;
   std::byte* workers;
   std::size_t worker_bytes;
@@ -51,8 +53,8 @@ void carve(Arena& arena, const Plan& plan, Steps<T>& steps) {
 }
 
 void carve(Arena& arena, const Plan& plan, AxisSteps& steps) {
-  carve(arena, plan, steps.of32);
-  if (plan.frame.keys) carve(arena, plan, steps.of64);
+  if (!plan.frame.real) carve(arena, plan, steps.of32);
+  if (plan.frame.keys || plan.frame.real) carve(arena, plan, steps.of64);
   else carve(arena, plan, steps.of16);
 }
 
@@ -67,6 +69,7 @@ Memory carve(Arena& arena, const Plan& plan, InstructionSet set, int threads) {
   bits.below = arena.take<std::uint16_t>(plan.jobs * plan.pitch);
   carve(arena, plan, memory.shared.fast);
   if (!image) carve(arena, plan, memory.shared.middle);
+  memory.ranks = arena.take<Ranks>(plan.frame.real);
   memory.jobs = arena.take<Job>(plan.jobs);
   const auto worker_bytes = image ? worker_bytes_2d : worker_bytes_3d;
   memory.worker_bytes = worker_bytes(plan.frame, set);
@@ -110,6 +113,14 @@ void fill(const Plan& plan, const Layout& layout, const Sides& sides, Steps<T>& 
 
 void fill(const Plan& plan, bool fast, AxisSteps& steps) {
   const Frame& frame = plan.frame;
+  if (frame.real) {
+    steps.of64.real = frame.fast_axis, steps.of64.multiple = frame.fast_multiple;
+    double* const at = const_cast<double*>(steps.of64.at) + plan.steps;
+    for (std::int64_t d = -plan.steps; d <= plan.steps; ++d)
+      at[d] = frame.fast_axis.weight * (static_cast<double>(d) * static_cast<double>(d));
+    steps.of64.at = at;
+    return;
+  }
   const auto sides = [&](const Layout& layout) {
     if (!frame.keys) return Sides{fast ? frame.fast_multiple : frame.middle_multiple};
     if (fast) return Sides{frame.fast_multiple, 0, 1};
@@ -121,13 +132,21 @@ void fill(const Plan& plan, bool fast, AxisSteps& steps) {
   else fill(plan, frame.narrow, sides(frame.narrow), steps.of16);
 }
 
+/// Real values serve images of distances.
+bool real_serves(const Problem& problem) {
+  const DistanceOutputs& out = problem.outputs;
+  return reals_fit(problem) && out.distance.present() && out.distance.dtype() == DType::float32 &&
+         !out.squared.present() && !out.nearest.present() && !out.coordinates.present() &&
+         problem.max_distance == std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 }  // namespace plain
 
 bool plain_serves(const Problem& problem) {
   const bool sites = problem.outputs.nearest.present() || problem.outputs.coordinates.present();
-  const bool simple = problem.metric == Metric::euclidean && problem.integral && !problem.signed_distance &&
-                      problem.sites.rule != Sites::Rule::labels && problem.rank <= 3;
+  const bool simple = problem.metric == Metric::euclidean && (problem.integral || plain::real_serves(problem)) &&
+                      !problem.signed_distance && problem.sites.rule != Sites::Rule::labels && problem.rank <= 3;
   if (!simple) return false;
   // Rows are solved kBlock at a time, in scratch for as many: a few cost as much.
   constexpr std::int64_t kFewestRows = 3;
@@ -145,7 +164,8 @@ bool plain_serves(const Problem& problem) {
     // Of equally near sites, keys prefer the one of the lower row.
     if (sites && k > 0 && problem.index_step[axis - 1] < problem.index_step[axis]) return false;
   }
-  if (problem.extent(0) > kLongest || !(plain::squared_diagonal(problem) < plain::kNoSite32)) return false;
+  const double most = problem.integral ? plain::kNoSite32 : 0x1p50;
+  if (problem.extent(0) > kLongest || !(plain::squared_diagonal(problem) < most)) return false;
   return !sites || plain::keys_fit(problem);
 }
 
@@ -158,15 +178,19 @@ std::size_t plain_scratch_bytes(const Problem& problem, InstructionSet instructi
 void plain_transform(const Problem& problem, InstructionSet instruction_set, int threads, std::byte* scratch,
                      const Execution& execution) {
   using namespace plain;
-  const Plan plan = make_plan(problem, threads);
+  Plan plan = make_plan(problem, threads);
   const Frame& frame = plan.frame;
   Arena arena(scratch);
   Memory memory = carve(arena, plan, instruction_set, threads);
+  if (frame.real) {
+    fill(frame.slow_axis, frame.fast_axis, *memory.ranks);
+    plan.frame.ranks = memory.ranks;
+  }
   const Bits& bits = memory.shared.bits;
   // Only searches and walks look steps up; for a small image the table would cost as much as the image.
   const int widest = frame.keys ? kWindowReach<OfSites> : kWindowReach<OfDistances>;
   const bool image = frame.box.middle == 1;
-  if (!image || frame.reach > widest) fill(plan, true, memory.shared.fast);
+  if (!image || frame.real || frame.reach > widest) fill(plan, true, memory.shared.fast);
   if (!image) fill(plan, false, memory.shared.middle);
   for (std::int64_t j = 0; j < plan.jobs; ++j) memory.jobs[j] = plan.job(j);
 

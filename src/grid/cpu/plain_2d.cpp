@@ -34,14 +34,14 @@ struct Scratch {
   Narrow* narrow;       ///< one row of their values, kWindowPad of "none" before it and after
   Tiny* tiny;           ///< the same in fewer bits
   std::int64_t values_length;
-  RowSearch<Form, hn::CappedTag<Narrow, kBlock>> search_narrow;
+  RowSearch<Form, std::conditional_t<Form::kReal, DDouble, hn::CappedTag<Narrow, kBlock>>> search_narrow;
   RowSearch<Form, hn::ScalableTag<typename Form::Wide>> search_wide;
   RowWalk<Form, D32> walk;
-  RowWalk<Form, DDouble> wide_walk;  ///< of keys
+  RowWalk<Form, DDouble> wide_walk;  ///< of keys and real values
   int* reach;                        ///< [segments], bound at the row last finished
   int* block_reach;                  ///< [segments], the same for any row of the block at hand
   int* span;                         ///< [segments], that in columns
-  std::uint32_t* most;               ///< [segments], largest squared distance of the block's first row
+  std::uint32_t* most;               ///< [segments], told of the largest distance of the block's first row
   bool* tiny_fits;                   ///< [segments], tiny values are expected to hold all distances, and to pay
   std::int64_t pitch;
 };
@@ -60,9 +60,9 @@ Scratch<Form> carve(Arena& arena, const Frame& frame) {
   s.narrow = arena.take<typename Form::Narrow>(s.values_length);
   s.tiny = arena.take<typename Form::Tiny>(s.values_length);
   s.search_narrow.carve(arena, frame.box.fast);
-  s.search_wide.carve(arena, frame.box.fast);
-  s.walk.carve(arena, frame.box.fast);
-  if (Form::kKeys) s.wide_walk.carve(arena, frame.box.fast);
+  if (!Form::kReal) s.search_wide.carve(arena, frame.box.fast);
+  if (!Form::kReal) s.walk.carve(arena, frame.box.fast);
+  if (!Form::kSquares) s.wide_walk.carve(arena, frame.box.fast);
   s.reach = arena.take<int>(segment_count(frame));
   s.block_reach = arena.take<int>(segment_count(frame));
   s.span = arena.take<int>(segment_count(frame));
@@ -85,20 +85,23 @@ class Solver {
       : frame_(frame),
         bits_(shared.bits),
         below_(shared.bits.below + job * shared.bits.pitch),
+        fast_(shared.fast),
         s_(scratch),
         writer_(frame),
-        tiny_(frame.tiny, frame.slow_multiple, frame.tiny.reach),
-        narrow_(frame.narrow, frame.slow_multiple, frame.narrow.reach),
-        wide_(frame.wide, frame.slow_multiple, kAnyReach),
-        tiny_span_(frame.tiny.reach / frame.fast_multiple),
+        tiny_(first_pass(frame, frame.tiny, frame.tiny.reach)),
+        narrow_(first_pass(frame, frame.narrow, frame.narrow.reach)),
+        wide_(first_pass(frame, frame.wide, kAnyReach)),
+        near_span_(near_span(frame)),
+        tiny_span_(Form::kReal ? std::min(frame.ranks->span, kWidestWindow) : frame.tiny.reach / frame.fast_multiple),
+        tiny_told_(Form::kReal ? frame.ranks->reach : std::int64_t{frame.tiny.reach} * frame.tiny.reach),
         segments_(segment_count(frame)),
         columns_(round_up(frame.box.fast, kLanes16)) {
     s_.search_narrow.share(frame_, shared.fast, writer_);
-    s_.search_wide.share(frame_, shared.fast, writer_);
-    s_.walk.share(frame_, shared.fast, writer_);
-    if (Form::kKeys) s_.wide_walk.share(frame_, shared.fast, writer_);
+    if (!Form::kReal) s_.search_wide.share(frame_, shared.fast, writer_);
+    if (!Form::kReal) s_.walk.share(frame_, shared.fast, writer_);
+    if (!Form::kSquares) s_.wide_walk.share(frame_, shared.fast, writer_);
     std::fill_n(s_.narrow, s_.values_length, kNone<Narrow>);
-    std::fill_n(s_.tiny, s_.values_length, kNone<Tiny>);
+    std::fill_n(s_.tiny, s_.values_length, Form::kReal ? Tiny{Ranks::kRows - 1} : kNone<Tiny>);
     std::fill_n(s_.tiny_fits, segments_, false);
     for (int r = 0; r < kBlock; ++r) std::fill_n(s_.rows + r * s_.pitch + columns_, kPackSlack, kNoSite16);
   }
@@ -115,8 +118,20 @@ class Solver {
   }
 
  private:
-  static constexpr int kReach = kWindowReach<Form>;
   static constexpr int kAnyReach = 1 << 29;
+
+  /// Blocks after a row whose distances have ranks are near.
+  static int near_span(const Frame& frame) {
+    if constexpr (!Form::kReal) return kWindowReach<Form>;
+    else
+      return std::clamp((frame.ranks->reach + kBlock * frame.slow_multiple) / frame.fast_multiple, kWindowReach<Form>,
+                        kWidestWindow);
+  }
+
+  static FirstPass<Form> first_pass(const Frame& frame, const Layout& layout, int reach) {
+    if constexpr (Form::kReal) return FirstPass<Form>(frame.slow_axis);
+    else return {layout, frame.slow_multiple, reach};
+  }
 
   /// Bounds at the row under the block from the distances there along the slow axis.
   void first_bound() {
@@ -152,12 +167,7 @@ class Solver {
       sweep_up(bits_.words + block * bits_.pitch, r, tiny, near);
       if (near && r >= first && r < end) solve_near(top + r - frame_.slow.begin, r == first);
     }
-    if (!walk_far(top, first, end)) {
-      solve_far(
-          s_.search_narrow, narrow_, [&](int s) { return is_narrow(s) && !is_near(s); }, top, first, end);
-      solve_far(
-          s_.search_wide, wide_, [&](int s) { return !is_narrow(s); }, top, first, end);
-    }
+    solve_rest(top, first, end);
     for (int s = 0; s < segments_; ++s) s_.reach[s] = std::min(s_.block_reach[s], reach_from(frame_, s_.most[s]));
   }
 
@@ -175,6 +185,8 @@ class Solver {
       hn::Store(nearer, d, row + x);
       if constexpr (Form::kKeys) {
         if (tiny) hn::Store(tiny_pass.values(d, nearer), d, s_.tiny + kWindowPad + x);
+      } else if constexpr (Form::kReal) {
+        if (tiny) hn::Store(at_most(Ranks::kRows - 1, nearer), D8Half(), s_.tiny + kWindowPad + x);
       } else {
         const V16 square = narrow_pass.values(d, nearer);
         hn::Store(square, d, s_.narrow + kWindowPad + x);
@@ -183,10 +195,11 @@ class Solver {
       least = hn::Min(least, nearer);
     }
     const std::uint16_t nearest = smallest_lane(d, least);
-    tiny_least_ = tiny_.value(nearest);
+    if constexpr (Form::kReal) tiny_least_ = std::min<int>(nearest, Ranks::kRows - 1);
+    else tiny_least_ = tiny_.value(nearest);
     narrow_least_ = narrow_.value(nearest);
-    narrow_row_ = Form::kKeys ? nullptr : row;
-    if (Form::kKeys && near && !tiny) fill_narrow(row);
+    narrow_row_ = Form::kSquares ? row : nullptr;
+    if (near && !tiny) fill_narrow(row);
   }
 
   /// Finds a row's narrow values, unless they are there.
@@ -219,14 +232,16 @@ class Solver {
       fill_narrow(s_.rows + (slow + frame_.slow.begin) % kBlock * s_.pitch);
       solve_columns(out, x, end - x, s_.span[s], most);
     }
-    if (bounding)
-      s_.tiny_fits[s] = *most > kTinyPays<Form> && *most <= std::int64_t{frame_.tiny.reach} * frame_.tiny.reach;
+    if (bounding) s_.tiny_fits[s] = *most > kTinyPays<Form> && *most <= tiny_told_;
   }
 
-  /// With no more vectors than the columns that are left fill: images may be narrow.
+  /// With no more vectors than the columns that are left fill: images may be narrow. Vectors of doubles are many.
   HWY_INLINE void solve_columns(const typename Output::Row& out, std::int64_t x, std::int64_t left, int span,
                                 std::uint32_t* most) {
-    if (left <= kLanes16) solve_group<1>(s_.narrow, out, x, span, most);
+    if constexpr (Form::kReal)
+      for (int i = 0; i < kGroup && i * kLanes16 < left; ++i)
+        solve_group<1>(s_.narrow, out, x + i * kLanes16, span, most);
+    else if (left <= kLanes16) solve_group<1>(s_.narrow, out, x, span, most);
     else if (left <= 2 * kLanes16) solve_group<2>(s_.narrow, out, x, span, most);
     else solve_group<kGroup>(s_.narrow, out, x, span, most);
   }
@@ -241,44 +256,70 @@ class Solver {
     const Layout& layout = kTiny ? frame_.tiny : frame_.narrow;
     hn::Vec<decltype(d)> group[n * kGroupOf<T> / kGroup];
     int asked = 0;  // groups of images differ too much to learn from one another
-    window(d, values + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, steps(layout), span,
+    window(d, values + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, steps<T>(layout), span,
            kTiny ? tiny_least_ : narrow_least_, asked, group);
     const std::int64_t left = frame_.fast.end - frame_.fast.begin - x;
     const auto largest = largest_of_first(d, group, left);
-    const std::int64_t most_told = layout.of_square(layout.reach * layout.reach + 1) - 1;
+    const std::int64_t most_told =
+        Form::kReal ? Ranks::kUnranked - 1 : layout.of_square(layout.reach * layout.reach + 1) - 1;
     if (kTiny && any_above(d, largest, hn::Set(d, static_cast<T>(most_told)))) return false;
     writer_.write(d, out, x, group, left, seams_);
-    if (most) *most = std::max(*most, squared_in(largest_lane(d, largest), layout.square));
+    if (most) *most = std::max(*most, told(largest_lane(d, largest), layout));
     return true;
   }
 
-  WindowSteps<Form> steps(const Layout& layout) const {
-    const std::int64_t units = frame_.fast_multiple;
-    return {layout.of_square(units * units), 0, Form::kKeys ? 1 : 0};
+  template <class T>
+  auto steps(const Layout& layout) const {
+    if constexpr (Form::kReal && sizeof(T) == 1) {
+      return RankSteps{frame_.ranks};
+    } else if constexpr (Form::kReal) {
+      return RealSteps{fast_.of64.at};
+    } else {
+      const std::int64_t units = frame_.fast_multiple;
+      return WindowSteps<Form>{layout.of_square(units * units), 0, Form::kKeys ? 1 : 0};
+    }
+  }
+  template <class T>
+  std::uint32_t told(T value, const Layout& layout) const {
+    if constexpr (Form::kReal && sizeof(T) == 1) return frame_.ranks->told[value];
+    else if constexpr (Form::kReal) return fast_.of64.told(value);
+    else return squared_in(value, layout.square);
   }
 
   SegmentBounds bounds() const { return {s_.block_reach, s_.span, segments_}; }
   bool is_narrow(int s) const { return s_.block_reach[s] <= frame_.narrow.reach; }
-  bool is_near(int s) const { return s_.span[s] <= kReach && is_narrow(s); }
+  bool is_near(int s) const { return s_.span[s] <= near_span_ && is_narrow(s); }
 
-  /// Rows [first, end) of the block where sites may be far, unless some row is not convex.
-  bool walk_far(std::int64_t top, int first, int end) {
-    bool near = true, narrow = true;
-    for (int s = 0; s < segments_; ++s) near &= is_near(s), narrow &= is_narrow(s);
-    if (near) return true;
-    if constexpr (!Form::kKeys) return walk_far(s_.walk, wide_, top, first, end);
-    else if (narrow) return walk_far(s_.walk, narrow_, top, first, end);
-    else return walk_far(s_.wide_walk, wide_, top, first, end);
+  /// Rows [first, end) of the block where sites may be far: by a walk where they are convex. Keys are walked in as few
+  /// bits as their segments allow.
+  void solve_rest(std::int64_t top, int first, int end) {
+    const auto far = [&](int s) { return !is_near(s); };
+    const auto wide = [&](int s) { return !is_narrow(s); };
+    const auto narrow = [&](int s) { return is_narrow(s) && !is_near(s); };
+    if constexpr (Form::kReal) {
+      if (!walk_far(s_.wide_walk, narrow_, far, top, first, end))
+        solve_far(s_.search_narrow, narrow_, far, top, first, end);
+    } else if constexpr (Form::kKeys) {
+      if (!walk_far(s_.walk, narrow_, narrow, top, first, end))
+        solve_far(s_.search_narrow, narrow_, narrow, top, first, end);
+      if (!walk_far(s_.wide_walk, wide_, wide, top, first, end))
+        solve_far(s_.search_wide, wide_, wide, top, first, end);
+    } else if (!walk_far(s_.walk, wide_, far, top, first, end)) {
+      solve_far(s_.search_narrow, narrow_, narrow, top, first, end);
+      solve_far(s_.search_wide, wide_, wide, top, first, end);
+    }
   }
-  template <class D>
-  bool walk_far(const RowWalk<Form, D>& walk, const FirstPass<Form>& pass, std::int64_t top, int first, int end) {
+
+  /// False if some row is not convex.
+  template <class D, class Belongs>
+  bool walk_far(const RowWalk<Form, D>& walk, const FirstPass<Form>& pass, const Belongs& belongs, std::int64_t top,
+                int first, int end) {
+    if (next_run(bounds(), 0, belongs).begin == segments_) return true;
     constexpr int kRows = kLanes<D16Block>;
     for (int r = first; r < end; r += kRows) {
       const int count = std::min(kRows, end - r);
       const auto tile = output_tile(top + r, count, r == first);
-      if (!walk.solve(
-              rows_from<D16Block>(pass, r, count), tile, bounds(), [&](int s) { return !is_near(s); }, s_.most))
-        return false;
+      if (!walk.solve(rows_from<D16Block>(pass, r, count), tile, bounds(), belongs, s_.most)) return false;
     }
     return true;
   }
@@ -312,13 +353,17 @@ class Solver {
   const Frame& frame_;
   const Bits bits_;
   std::uint16_t* const below_;
+  const AxisSteps fast_;
   Scratch<Form> s_;
   const Output writer_;
   typename Output::Seams seams_;  ///< of near results
   const FirstPass<Form> tiny_, narrow_, wide_;
-  std::int64_t tiny_least_ = 0, narrow_least_ = 0;  ///< no value of the row at hand is smaller
-  const std::uint16_t* narrow_row_ = nullptr;       ///< the row whose narrow values are there
-  const int tiny_span_;                             ///< columns within the reach of tiny values
+  using Least = std::conditional_t<Form::kReal, double, std::int64_t>;
+  Least tiny_least_ = 0, narrow_least_ = 0;    ///< no value of the row at hand is smaller
+  const std::uint16_t* narrow_row_ = nullptr;  ///< the row whose narrow values are there
+  const int near_span_;                        ///< columns within which a window is taken
+  const int tiny_span_;                        ///< columns within the reach of tiny values
+  const std::int64_t tiny_told_;               ///< what is told of the largest distance that these hold
   const int segments_;
   const std::int64_t columns_;
 };
@@ -335,13 +380,15 @@ void solve(const Frame& frame, const Shared& shared, const Job& job, std::int64_
 std::size_t worker_bytes_2d(const Frame& frame) {
   Arena arena(nullptr);
   if (frame.keys) carve<OfSites>(arena, frame);
+  else if (frame.real) carve<OfReals>(arena, frame);
   else carve<OfDistances>(arena, frame);
   return arena.used();
 }
 
 void solve_2d(const Frame& frame, const Shared& shared, const Job& job, std::int64_t index, std::byte* scratch,
               Monitor& monitor) {
-  (frame.keys ? solve<OfSites> : solve<OfDistances>)(frame, shared, job, index, scratch, monitor);
+  const auto solve_form = frame.keys ? solve<OfSites> : frame.real ? solve<OfReals> : solve<OfDistances>;
+  solve_form(frame, shared, job, index, scratch, monitor);
 }
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE

@@ -126,11 +126,45 @@ class FirstPass {
   std::uint16_t limit_ = 0;
 };
 
-/// Squares of 16 bits in 8, saturated.
-HWY_INLINE hn::Vec<D8Half> tiny_squares(V16 squares) {
-  const V16 saturated = hn::Min(squares, hn::Set(D16(), 0xFF));
+/// The same where values are real.
+template <>
+class FirstPass<OfReals> {
+ public:
+  static constexpr std::uint16_t kAbsent = kNoSite16;
+
+  FirstPass() = default;
+  explicit FirstPass(const RealAxis& axis) : axis_(axis) {}
+
+  static HWY_INLINE V16 nearer(V16 above, V16 below) { return hn::Min(above, below); }
+  template <class V>
+  static V distance(V nearer) {
+    return nearer;
+  }
+
+  std::uint16_t within(int reach) const {
+    return static_cast<std::uint16_t>(std::min<double>(axis_.steps(reach), kAbsent - 1));
+  }
+  std::uint16_t limit() const { return kAbsent - 1; }
+  double value(std::uint16_t nearer) const {
+    return nearer >= kAbsent ? kNone<double> : axis_.weight * (static_cast<double>(nearer) * nearer);
+  }
+  HWY_INLINE VDouble values(DDouble d, hn::Vec<hn::Rebind<std::uint16_t, DDouble>> nearer) const {
+    const VDouble steps = hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, DDouble>(), nearer));
+    const VDouble squared = hn::Mul(hn::Set(d, axis_.weight), hn::Mul(steps, steps));
+    return hn::IfThenElse(hn::Ge(steps, hn::Set(d, kAbsent)), hn::Set(d, kNone<double>), squared);
+  }
+
+ private:
+  RealAxis axis_;
+};
+
+/// 16 bits in 8, saturated.
+HWY_INLINE hn::Vec<D8Half> at_most(std::uint16_t most, V16 values) {
+  const V16 saturated = hn::Min(values, hn::Set(D16(), most));
   return hn::DemoteTo(D8Half(), hn::BitCast(hn::RebindToSigned<D16>(), saturated));
 }
+/// Squares of 16 bits in 8.
+HWY_INLINE hn::Vec<D8Half> tiny_squares(V16 squares) { return at_most(0xFF, squares); }
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/root.hd.h"
+#include "grid/cpu/plain_bits.h"
 #include "grid/cpu/plain_tuning.h"
 
 namespace fathom::grid::cpu::plain {
@@ -18,6 +19,19 @@ struct Axis {
                coordinates_stride = 0;  // in bytes
 };
 
+/// Units of a step along the fast axis where spacings are real: so finely are bounds rounded along the slow axis.
+constexpr int kRealSteps = 16;
+
+double spacing_ratio(const Problem& problem, int axis) {
+  return problem.spacing[static_cast<std::size_t>(axis)] / problem.spacing[static_cast<std::size_t>(problem.rank - 1)];
+}
+
+/// Units of a step, rounded up.
+std::int64_t multiple_of(const Problem& problem, int axis) {
+  if (problem.integral) return problem.multiple[static_cast<std::size_t>(axis)];
+  return static_cast<std::int64_t>(std::ceil(kRealSteps * spacing_ratio(problem, axis)));
+}
+
 std::int64_t byte_stride(const AnyView& view, int axis) {
   return view.present() ? view.strides()[axis] * static_cast<std::int64_t>(size_of(view.dtype())) : 0;
 }
@@ -30,7 +44,7 @@ std::array<Axis, 3> axes_of(const Problem& problem) {
     const auto axis = static_cast<std::size_t>(k);
     axes[k == problem.rank - 1 ? 2 : axis] = {problem.extent(k),
                                               problem.region[axis],
-                                              problem.multiple[axis],
+                                              multiple_of(problem, k),
                                               problem.index_step[axis],
                                               problem.input.strides()[k] * element,
                                               byte_stride(problem.outputs.distance, k),
@@ -127,6 +141,27 @@ void set_layouts(const Problem& problem, Frame& frame) {
   frame.wide.reach = frame.reach;
 }
 
+/// Above any squared distance that a problem may have, or a search ask for, in the caller's units.
+double squared_bound(const Problem& problem) {
+  double bound = 0;
+  for (int k = 0; k < problem.rank; ++k)
+    bound += std::pow(
+        static_cast<double>(problem.extent(k) + kStepsSlack) * problem.spacing[static_cast<std::size_t>(k)], 2);
+  return bound;
+}
+
+/// Axes of real values.
+void set_axes(const Problem& problem, Frame& frame) {
+  frame.real = !problem.integral;
+  if (!frame.real) return;
+  frame.unit = problem.spacing[1] / kRealSteps;
+  const double tolerance = squared_bound(problem) * 0x1p-50;  // 4 units in the last place and more
+  const auto axis = [&](double spacing) { return RealAxis{spacing * spacing, frame.unit, tolerance}; };
+  frame.slow_axis = axis(problem.spacing[0]);
+  frame.fast_axis = axis(problem.spacing[1]);
+  frame.narrow.reach = INT32_MAX;
+}
+
 /// Whether the processor gains by stores past the caches.
 bool gains_by_streaming() {
 #if defined(__x86_64__)
@@ -154,6 +189,7 @@ int root_up(std::int64_t d2) {
 }
 
 int reach_from(const Frame& frame, std::uint32_t most) {
+  if (frame.real) return static_cast<int>(std::min<std::int64_t>(frame.reach, most));
   return most > frame.limit ? frame.reach : std::min(frame.reach, root_up(most));
 }
 
@@ -165,10 +201,14 @@ int first_reach(const Frame& frame, int farthest, int width) {
 double squared_diagonal(const Problem& problem) {
   double diagonal = 0;
   for (int k = 0; k < problem.rank; ++k)
-    diagonal += std::pow(
-        static_cast<double>(problem.extent(k) - 1) * static_cast<double>(problem.multiple[static_cast<std::size_t>(k)]),
-        2);
+    diagonal += std::pow(static_cast<double>(problem.extent(k) - 1) * static_cast<double>(multiple_of(problem, k)), 2);
   return diagonal;
+}
+
+bool reals_fit(const Problem& problem) {
+  const double fast = problem.spacing[static_cast<std::size_t>(problem.rank - 1)], ratio = spacing_ratio(problem, 0);
+  return problem.rank == 2 && fast > 0x1p-400 && ratio > 0x1p-8 && ratio < 0x1p8 &&
+         squared_bound(problem) < kNone<double> / 4;
 }
 
 bool keys_fit(const Problem& problem) {
@@ -177,12 +217,15 @@ bool keys_fit(const Problem& problem) {
 
 Frame make_frame(const Problem& problem) {
   std::array<Axis, 3> axes = axes_of(problem);
-  const auto diagonal = static_cast<std::uint32_t>(squared_diagonal(problem));
+  const double farthest = squared_diagonal(problem);
 
   Frame frame;
-  frame.limit = kept_squared(problem.max_distance, problem.unit, diagonal);
-  frame.limited = frame.limit < diagonal;
-  frame.reach = root_up(frame.limit);
+  if (problem.integral) {
+    const auto diagonal = static_cast<std::uint32_t>(farthest);
+    frame.limit = kept_squared(problem.max_distance, problem.unit, diagonal);
+    frame.limited = frame.limit < diagonal;
+  }
+  frame.reach = root_up(problem.integral ? frame.limit : static_cast<std::int64_t>(farthest) + 1);
   frame.unit = problem.unit;
   frame.scaled = !problem.isotropic;
   frame.slow_multiple = static_cast<int>(axes[0].multiple);
@@ -209,6 +252,7 @@ Frame make_frame(const Problem& problem) {
   frame.distance = target_of(problem.outputs.distance, axes[0], axes[1], &Axis::distance_stride);
   frame.squared = target_of(problem.outputs.squared, axes[0], axes[1], &Axis::squared_stride);
   set_layouts(problem, frame);
+  set_axes(problem, frame);
   frame.stream = worth_streaming(frame);
   return frame;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "grid/cpu/plain_ranks.h"
 #include "grid/cpu/plain_values.h"
 #include "grid/problem.h"
 
@@ -73,6 +74,10 @@ struct Frame {
   int slow_multiple = 1, middle_multiple = 1, fast_multiple = 1;  ///< units of a step
   Layout tiny, narrow, wide;                                      ///< of the types of values
 
+  bool real = false;  ///< values are real: two axes, distances as float without a limit
+  RealAxis slow_axis, fast_axis;
+  const Ranks* ranks = nullptr;
+
   /// The output that decides whether results bypass the caches.
   const Target& streamed() const {
     if (!keys) return distance;
@@ -89,6 +94,9 @@ int reach_from(const Frame& frame, std::uint32_t most);
 /// A bound for elements that have, among `width` neighbours including themselves, one with at most `farthest` rows to
 /// its site along the slow axis.
 int first_reach(const Frame& frame, int farthest, int width);
+
+/// Whether squared distances of a problem without a unit are such that bounds and tolerances hold.
+bool reals_fit(const Problem& problem);
 
 /// Whether keys of a problem fit doubles.
 bool keys_fit(const Problem& problem);

@@ -8,6 +8,7 @@
 
 #include "grid/cpu/arena.h"
 #include "grid/cpu/plain_first-inl.h"
+#include "grid/cpu/plain_reals-inl.h"
 #include "grid/cpu/plain_search-inl.h"
 #include "grid/cpu/plain_sites-inl.h"
 #include "grid/cpu/plain_write-inl.h"
@@ -44,7 +45,7 @@ HWY_INLINE Run next_run(const SegmentBounds& bounds, int begin, const Belongs& b
 }
 
 template <class Form>
-using WriterOf = std::conditional_t<Form::kKeys, SiteWriter, Writer>;
+using WriterOf = std::conditional_t<Form::kKeys, SiteWriter, std::conditional_t<Form::kReal, RealWriter, Writer>>;
 
 /// Rows of the output beside one another, at most as many as lanes.
 template <class Form>
@@ -203,7 +204,7 @@ struct RowSearch {
       for (Seams& seam : seams) seam.close();
       return;
     }
-    Search<D> search(memory, steps, candidates, Bounds{bounds.reach, bounds.span, kSegmentShift, origin});
+    Search<D, Form::kReal> search(memory, steps, candidates, Bounds{bounds.reach, bounds.span, kSegmentShift, origin});
     search.solve(from, to, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t x = begin; x < end; x += kSegment) {
         to_rows(x - begin);
@@ -220,7 +221,7 @@ struct RowSearch {
     std::uint32_t& segment_most = most[x >> kSegmentShift];
     for (int i = 0; i < tile.count; ++i) {
       if (i < tile.bounding)
-        segment_most = std::max(segment_most, squared_in(largest(rows + i * kSegment, end - begin), steps.square));
+        segment_most = std::max(segment_most, steps.told(largest(rows + i * kSegment, end - begin)));
       write_row(tile.row[i], x, rows + i * kSegment, end - begin, seams[i]);
     }
   }

@@ -164,7 +164,8 @@ class Filter {
   int count_ = 0;
 };
 
-template <class D>
+/// @tparam kReal  values are rounded, so that near ones count as equal where the range of the best is asked for
+template <class D, bool kReal = false>
 class Search {
  public:
   using T = hn::TFromD<D>;
@@ -312,18 +313,25 @@ class Search {
   HWY_INLINE Settled settle(std::int64_t x, const int outer_first, const int outer_last) const {
     int first = outer_first, last = outer_last;
     clip(x, x, first, last);
-    if (last - first >= kMany) glance(x, first, last);
-    V best = all(kNone<T>), argument = all(static_cast<T>(first)), index = argument;
+    if (!kReal && last - first >= kMany) glance(x, first, last);
+    V best = all(kNone<T>), argument = all(static_cast<T>(first)), index = argument, latest = argument;
+    const V tolerance = all(static_cast<T>(steps_.real.tolerance));
     for (int c = first; c <= last; ++c) {
-      const V better = hn::Min(best, value(c, x));
-      argument = hn::IfThenElse(hn::Eq(better, best), argument, index);
+      const V here = value(c, x), better = hn::Min(best, here);
+      if constexpr (kReal) {
+        argument = hn::IfThenElse(less_equal(hn::Sub(best, tolerance), here), argument, index);
+        latest = hn::IfThenElse(less_equal(here, hn::Add(best, tolerance)), index, latest);
+      } else {
+        argument = hn::IfThenElse(hn::Eq(better, best), argument, index);
+      }
       best = better;
       index = hn::Add(index, all(T{1}));
     }
+    if (!kReal) latest = argument;
     // A line without a result within the bound says nothing about its neighbours.
     const auto found = less_equal(best, all(steps_.limit(bounds_.reach_at(x))));
     const V lowest = hn::IfThenElse(found, argument, all(static_cast<T>(outer_first)));
-    const V highest = hn::IfThenElse(found, argument, all(static_cast<T>(outer_last)));
+    const V highest = hn::IfThenElse(found, latest, all(static_cast<T>(outer_last)));
     return {best, static_cast<int>(smallest_lane(D(), lowest)), static_cast<int>(largest_lane(D(), highest))};
   }
 

@@ -15,6 +15,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 
 #include "grid/cpu/plain_search-inl.h"
 
@@ -138,8 +139,9 @@ class StripWalk {
 
   /// Lanes in which i + 1 is at least as good as i is at x.
   HWY_INLINE auto next_as_good(std::int64_t i, std::int64_t x) const {
-    const std::int64_t more = (2 * (i - x) + 1) * steps_.bend() + steps_.offset;
-    const V shift = all(static_cast<T>(std::min<std::int64_t>(std::abs(more), Steps<T>::kMost)));
+    using Number = typename Steps<T>::Number;
+    const Number more = static_cast<Number>(2 * (i - x) + 1) * steps_.bend() + static_cast<Number>(steps_.offset);
+    const V shift = all(static_cast<T>(std::min<Number>(std::abs(more), Steps<T>::kMost)));
     return more > 0 ? less_equal(add_far(load(i + 1), shift), load(i))
                     : less_equal(load(i + 1), add_far(load(i), shift));
   }

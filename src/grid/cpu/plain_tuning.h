@@ -10,17 +10,17 @@ namespace fathom::grid::cpu::plain {
 
 /// Largest bound on the distance for which a window around each element beats a search over candidates.
 template <class Form>
-inline constexpr int kWindowReach = Form::kKeys ? 38 : 48;
+inline constexpr int kWindowReach = Form::kSquares ? 48 : 38;
 
-/// The largest of them.
-inline constexpr int kWidestWindow = 48;
+/// The largest of them; those of ranks reach farther.
+inline constexpr int kWidestWindow = 60;
 
 /// Bounds above which a column search in the y pass considers dropping candidates first, though a window would do.
 inline constexpr int kSparseReach = 6;
 
 /// Largest squared distance in a segment up to which the least bits save less than they cost.
 template <class Form>
-inline constexpr std::int64_t kTinyPays = Form::kKeys ? -1 : 25;
+inline constexpr std::int64_t kTinyPays = Form::kSquares ? 25 : -1;
 
 /// Candidates so few that trying all of them beats turning rows into lanes and back.
 inline constexpr int kFewCandidates = 6;

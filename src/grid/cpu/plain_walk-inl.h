@@ -34,12 +34,12 @@ class RowWalk {
  public:
   /// Memory for rows of up to `length` columns.
   void carve(Arena& arena, std::int64_t length) {
-    memory_ = arena.take<T>(length + 3 * kLanes<D>);
+    memory_ = arena.take<T>(length + 2 * kMargin + kLanes<D>);
     seen_ = arena.take<std::int32_t>(length / kLanes<D> + 1);
   }
 
   void share(const Frame& frame, const AxisSteps& steps, const WriterOf<Form>& writer) {
-    f_ = memory_ + kLanes<D>;
+    f_ = memory_ + kMargin;
     std::fill_n(seen_, frame.box.fast / kLanes<D> + 1, 0);
     frame_ = &frame;
     steps_ = steps.of<T>();
@@ -48,7 +48,8 @@ class RowWalk {
     writer_ = &writer;
     const std::int64_t slow = frame.box.slow * frame.slow_multiple, middle = frame.box.middle * frame.middle_multiple;
     const auto most = static_cast<std::int64_t>(kFar);
-    serves_ = sizeof(T) == 8 || (bend_ < most / 256 && (Form::kKeys || slow * slow + middle * middle < most / 2));
+    serves_ = sizeof(T) == 8 ||
+              (bend_ < static_cast<Number>(most / 256) && (Form::kKeys || slow * slow + middle * middle < most / 2));
   }
 
   /// Solves the segments of a tile that belong to it, raises most[segment]. False if some row is not convex: then all
@@ -75,10 +76,14 @@ class RowWalk {
   }
 
  private:
+  using Number = typename Steps<T>::Number;
   using DMask = std::conditional_t<sizeof(T) == 8, D, hn::RebindToSigned<D32>>;
 
   /// No site in a column: sums of two, and differences of sums, fit 32 bits with a sign.
   static constexpr T kFar = sizeof(T) == 4 ? static_cast<T>((1u << 30) - 1) : kNone<T>;
+
+  /// Columns beyond the ends of a row that may be looked at.
+  static constexpr int kMargin = (1 + Form::kReal) * kLanes<D>;
 
   /// Columns from the first with a site to the last.
   template <class E>
@@ -137,11 +142,11 @@ class RowWalk {
     const D d;
     const V far = hn::Set(d, kFar);
     std::int64_t x = sites.begin / kLanes<D> * kLanes<D>;
-    hn::Store(far, d, f_ + x - kLanes<D>);
+    std::fill_n(f_ + x - kMargin, kMargin, kFar);
     const Source copy = source;  // which stores leave in registers
     T* const f = f_;
     for (; x < sites.end; x += kLanes<D>) hn::Store(hn::Min(copy.values(d, i, x), far), d, f + x);
-    hn::Store(far, d, f_ + x);
+    std::fill_n(f_ + x, kMargin, kFar);
   }
 
   /// Columns of a vector from `column` on that are at least as good at x as the next one.
@@ -150,11 +155,11 @@ class RowWalk {
     const hn::RebindToSigned<D32> ds;
     // f(i + 1) + step(x − i − 1) ≥ f(i) + step(x − i); sides do not decide, since no two keys are equal
     const V rise = hn::Add(hn::Sub(hn::LoadU(d, f_ + column + 1), hn::LoadU(d, f_ + column)), hn::Load(d, rises_));
-    const std::int64_t least = (2 * (x - column) - 1) * bend_ - 1;
+    const Number least = static_cast<Number>(2 * (x - column) - 1) * bend_ - !Form::kReal;
     if constexpr (sizeof(T) == 8) {
       return hn::Gt(rise, hn::Set(d, static_cast<T>(least)));
     } else {
-      constexpr std::int64_t kBeyond = 3 << 29;
+      constexpr Number kBeyond = 3 << 29;
       return hn::Gt(hn::BitCast(ds, rise),
                     hn::Set(ds, static_cast<std::int32_t>(std::clamp(least, -kBeyond, kBeyond))));
     }
@@ -201,13 +206,14 @@ class RowWalk {
           least[i] = hn::Zero(D());
           if (i > 0 && from >= to) continue;
           best = advance_near(seen_[static_cast<std::size_t>(from) / kLanes<D>], sites, best, end);
-          least[i] = least_of(origin + from, offset, end - best);
+          // Where values are rounded, the neighbours of the best column may be as good.
+          least[i] = least_of(origin + from, offset - Form::kReal, end - best + Form::kReal);
           offset = end - best;
           largest = hn::Max(largest, first_lanes(least[i], to - from));
         }
         write(out, x, least, to - x, seams);
       }
-      if (most) most[s] = std::max(most[s], squared_in(largest_lane(D(), largest), steps_.square));
+      if (most) most[s] = std::max(most[s], steps_.told(largest_lane(D(), largest)));
     }
     seams.close();
   }
@@ -217,7 +223,7 @@ class RowWalk {
 
   HWY_INLINE void write(const typename WriterOf<Form>::Row& out, std::int64_t x, const V (&values)[kVectors],
                         std::int64_t count, Seams& seams) const {
-    if constexpr (!Form::kKeys) {
+    if constexpr (Form::kSquares) {
       writer_->write_found(out, x, values[0], count, seams);
     } else {
       alignas(64) T spill[kLanes32];
@@ -248,10 +254,10 @@ class RowWalk {
   }
 
   T* memory_ = nullptr;
-  T* f_ = nullptr;                ///< [length] between vectors of kFar
+  T* f_ = nullptr;                ///< [length] between margins of kFar
   std::int32_t* seen_ = nullptr;  ///< best column at each vector's end in the row before
   Steps<T> steps_;
-  std::int64_t bend_ = 0;                ///< of the steps
+  Number bend_ = 0;                      ///< of the steps
   alignas(64) T rises_[kLanes<D>] = {};  ///< by which steps rise from column to column
   const Frame* frame_ = nullptr;
   const WriterOf<Form>* writer_ = nullptr;

@@ -36,28 +36,73 @@ struct WindowSteps {
   static T saturated(std::int64_t step) {
     return static_cast<T>(std::min<std::int64_t>(step, sizeof(T) == 4 ? kNone<T> / 2 - 1 : kNone<T>));
   }
+
+  /// What an element's own value says.
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V own(D, V value) {
+    return value;
+  }
+  /// Least that is told k elements away of values of which none is below `least`.
+  std::int64_t bound(int k, std::int64_t least) const { return before(k) + least; }
+  /// What the elements k away say together.
+  template <class D>
+  HWY_INLINE auto at(D d, int k) const {
+    using T = hn::TFromD<D>;
+    const auto one_step = hn::Set(d, saturated<T>(before(k))), other_step = hn::Set(d, saturated<T>(after(k)));
+    return [=](hn::Vec<D> one, hn::Vec<D> other) FATHOM_INLINED {
+      if constexpr (!Form::kKeys) return add_far(hn::Min(one, other), one_step);
+      else return hn::Min(add_far(one, one_step), add_far(other, other_step));
+    };
+  }
+};
+
+/// The same where values are real: along the fast axis.
+struct RealSteps {
+  const double* steps;
+
+  static HWY_INLINE VDouble own(DDouble, VDouble value) { return value; }
+  double bound(int k, double least) const { return steps[k] + least; }
+  HWY_INLINE auto at(DDouble d, int k) const {
+    const VDouble step = hn::Set(d, steps[k]);
+    return [=](VDouble one, VDouble other) FATHOM_INLINED { return hn::Add(hn::Min(one, other), step); };
+  }
+};
+
+/// From distances along the slow axis, at most Ranks::kRows − 1, to ranks.
+struct RankSteps {
+  const Ranks* ranks;
+
+  int bound(int k, double least) const { return ranks->at[k][static_cast<int>(least)]; }
+  HWY_INLINE auto at(D8 d, int k) const {
+#if HWY_TARGET == HWY_SCALAR
+    const std::uint8_t* const table = ranks->at[k];
+    return [=](hn::Vec<D8> one, hn::Vec<D8> other) { return hn::Set(d, table[hn::GetLane(hn::Min(one, other))]); };
+#else
+    const auto table = hn::LoadDup128(d, ranks->at[k]);
+    return [=](hn::Vec<D8> one, hn::Vec<D8> other)
+               FATHOM_INLINED { return hn::TableLookupBytes(table, hn::Min(one, other)); };
+#endif
+  }
+  HWY_INLINE hn::Vec<D8> own(D8 d, hn::Vec<D8> rows) const { return at(d, 0)(rows, rows); }
 };
 
 /// A group is done when its largest element cannot be lowered by an element k away.
-template <class D, class V, int n, class Form>
-HWY_INLINE bool window_done(D d, const V (&group)[n], const WindowSteps<Form>& steps, int k, std::int64_t least) {
+template <class D, class V, int n, class Steps, class Least>
+HWY_INLINE bool window_done(D d, const V (&group)[n], const Steps& steps, int k, Least least) {
   using T = hn::TFromD<D>;
-  const std::int64_t bound = steps.before(k) + least;
-  if (bound >= static_cast<std::int64_t>(kNone<T>)) return true;
+  const auto bound = steps.bound(k, least);
+  if (bound >= static_cast<decltype(bound)>(kNone<T>)) return true;
   return !any_above(d, largest_of_group(group), hn::Set(d, static_cast<T>(bound)));
 }
 
 /// Widens vector i of a group, whose centre is at centre + i·pitch, by elements k·step away.
-template <class D, class V, int n, class Form, class T = hn::TFromD<D>>
-HWY_INLINE void widen(D d, V (&group)[n], const T* centre, std::int64_t pitch, std::int64_t step,
-                      const WindowSteps<Form>& steps, int k) {
-  const V before = hn::Set(d, steps.template saturated<T>(steps.before(k)));
-  const V after = hn::Set(d, steps.template saturated<T>(steps.after(k)));
+template <class D, class V, int n, class Steps, class T = hn::TFromD<D>>
+HWY_INLINE void widen(D d, V (&group)[n], const T* centre, std::int64_t pitch, std::int64_t step, const Steps& steps,
+                      int k) {
+  const auto from_both = steps.at(d, k);
   for (int i = 0; i < n; ++i) {
     const T* p = centre + i * pitch;
-    const V one = hn::LoadU(d, p - k * step), other = hn::LoadU(d, p + k * step);
-    if constexpr (!Form::kKeys) group[i] = hn::Min(group[i], add_far(hn::Min(one, other), before));
-    else group[i] = hn::Min(group[i], hn::Min(add_far(one, before), add_far(other, after)));
+    group[i] = hn::Min(group[i], from_both(hn::LoadU(d, p - k * step), hn::LoadU(d, p + k * step)));
   }
 }
 
@@ -67,10 +112,10 @@ HWY_INLINE void widen(D d, V (&group)[n], const T* centre, std::int64_t pitch, s
 /// @param reach   no result depends on an element farther away, ≤ kWidestWindow
 /// @param least   no element is smaller
 /// @param asked   steps that the group before took, as far as is known, 0 before the first; becomes those of this one
-template <class D, class V, int n, class Form, class T = hn::TFromD<D>>
-HWY_INLINE void window(D d, const T* centre, std::int64_t pitch, std::int64_t step, const WindowSteps<Form>& steps,
-                       int reach, std::int64_t least, int& asked, V (&group)[n]) {
-  for (int i = 0; i < n; ++i) group[i] = hn::LoadU(d, centre + i * pitch);
+template <class D, class V, int n, class Steps, class Least, class T = hn::TFromD<D>>
+HWY_INLINE void window(D d, const T* centre, std::int64_t pitch, std::int64_t step, const Steps& steps, int reach,
+                       Least least, int& asked, V (&group)[n]) {
+  for (int i = 0; i < n; ++i) group[i] = steps.own(d, hn::LoadU(d, centre + i * pitch));
   int k = 1;
   for (; k < asked && k <= reach; ++k) widen(d, group, centre, pitch, step, steps, k);  // rarely done much earlier
   const int unasked = k;

@@ -1,5 +1,5 @@
-// The corners of all tiles are asked for their sides; then all points of the tiles about which corners do not agree. Tiles
-// in which they do not either are put among the near ones.
+// The corners of all tiles are asked for their sides; then all points of the tiles about which corners do not agree.
+// Tiles in which they do not either are put among the near ones.
 // Cost: a side for each tile, and 512 for each about which inside and outside meet; scratch: two bytes for each tile.
 #include "core/cuda/scratch.h"
 #include "fathom/core/error.h"

@@ -1,6 +1,6 @@
 // From coarse to fine: cubes of tiles whose middles have a triangle within the cutoff and their radius are divided by
-// four along each axis, down to tiles; these are sorted. The cubes above tiles list the triangles that are near to them,
-// which serves their tiles in place of the tree.
+// four along each axis, down to tiles; these are sorted. The cubes above tiles list the triangles that are near to
+// them, which serves their tiles in place of the tree.
 // Cost: a look at a list for each tile that is looked at, some 100 for each that is near.
 #include <cub/device/device_radix_sort.cuh>
 

@@ -8,7 +8,8 @@
 namespace fathom::mesh::cuda {
 
 /// A thread for each question.
-/// @param questions  questions.questions() of them: questions.question(i) is one, questions.take(i, inside) its answer's place
+/// @param questions  questions.questions() of them: questions.question(i) is one, questions.take(i, inside) its
+///         answer's place
 template <Sign kSign, class Questions>
 __global__ void __launch_bounds__(kAnswerBlock)
     answer_sides(const __grid_constant__ TreeView tree, const __grid_constant__ Questions questions, int stack_nodes) {

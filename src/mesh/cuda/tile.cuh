@@ -4,8 +4,8 @@
 // Each warp has a brick of 8 × 4 × 4 points; a triangle matters to it that may be no farther from some point of it than
 // the cutoff, and than the nearest one is from all of them. Each lane measures these from its row of four points, in
 // float. Where one part of the surface – a face, edge or corner – is nearest beyond the margin, as it is nearly
-// everywhere, float64 computes the distance to it alone; points where several may be nearest stand in a queue, which all
-// threads of the block work off: float64 decides. Where there are more triangles than a list holds, or float cannot
+// everywhere, float64 computes the distance to it alone; points where several may be nearest stand in a queue, which
+// all threads of the block work off: float64 decides. Where there are more triangles than a list holds, or float cannot
 // tell them apart, teams search for each point by itself.
 // Source: as mesh/cpu/tile.cpp, with larger cubes.
 #pragma once

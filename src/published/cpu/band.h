@@ -12,7 +12,8 @@ BandFound octree(const BandProblem& problem, const BandOptions& options, int thr
 BandFound mauch(const BandProblem& problem, const BandOptions& options, int threads);
 BandFound naive(const BandProblem& problem, const BandOptions& options, int threads);
 
-/// A square for each place of a lattice, infinite at first. @throws InvalidArgument the scratch limit has no room for it
+/// A square for each place of a lattice, infinite at first. @throws InvalidArgument the scratch limit has no room for
+/// it
 std::vector<double> squares_of(const BandProblem& problem, const BandOptions& options, BandFound& found);
 /// Takes what is within the cutoff.
 void take_squares(const BandProblem& problem, const std::vector<double>& squares, BandFound& found);

@@ -1,10 +1,10 @@
 // Scan conversion of polyhedra on the CPU. A job is a vertex, an edge or a face.
 //
 // Source: S. Mauch, "A Fast Algorithm for Computing the Closest Point and Distance Transform", 2000, as Landgraf 2016,
-// section 1.2.2 and Figure 1.4, tells it. What is nearest to a primitive lies in a polyhedron: over a face in its prism;
-// beside an edge in the wedge that its faces and its ends leave; at a vertex in the cone that its edges leave. Each
-// polyhedron is turned into the lattice points in it, whose distances to the primitive alone are computed; the least of a
-// point stays.
+// section 1.2.2 and Figure 1.4, tells it. What is nearest to a primitive lies in a polyhedron: over a face in its
+// prism; beside an edge in the wedge that its faces and its ends leave; at a vertex in the cone that its edges leave.
+// Each polyhedron is turned into the lattice points in it, whose distances to the primitive alone are computed; the
+// least of a point stays.
 // Departs in that a polyhedron is the half-spaces that bound it, of which a row of the lattice gets the part that lies
 // in all; in that wedges and cones follow from these alone, so that meshes may be open, or have edges of many faces;
 // and in that polyhedra are wider by 1/256 of a step and of the cutoff, so that nothing is lost where they meet: faces

@@ -1,5 +1,5 @@
-// The naive band on the CPU: every point of the lattice against every triangle (Landgraf 2016, Figure 1.3). A job is a row.
-// Cost: O(lattice · triangles), and 8 bytes a point of the lattice.
+// The naive band on the CPU: every point of the lattice against every triangle (Landgraf 2016, Figure 1.3). A job is a
+// row. Cost: O(lattice · triangles), and 8 bytes a point of the lattice.
 #include <algorithm>
 #include <limits>
 #include <string>

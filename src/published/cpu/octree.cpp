@@ -1,5 +1,5 @@
-// Narrow bands in an octree on the CPU: see octree.hd.h. A job is a vertex, an edge or a face; threads share the tree as
-// those of a device do, by the same atomic operations.
+// Narrow bands in an octree on the CPU: see octree.hd.h. A job is a vertex, an edge or a face; threads share the tree
+// as those of a device do, by the same atomic operations.
 #include "published/octree.h"
 
 #include <algorithm>

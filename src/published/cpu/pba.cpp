@@ -74,7 +74,8 @@ void color(const Lists& lists, std::int64_t column, std::uint32_t* nearest) {
   }
 }
 
-void turn(const Problem& problem, const std::uint32_t* from, int width, int height, int slices, std::uint32_t* to) {
+void transpose(const Problem& problem, const std::uint32_t* from, int width, int height, int slices,
+               std::uint32_t* to) {
   constexpr int kTile = 32;
   const std::int64_t across = (width + kTile - 1) / kTile, down = (height + kTile - 1) / kTile;
   parallel_jobs(problem.options.execution, problem.threads, slices * down, [&](int, std::int64_t job) {
@@ -115,9 +116,9 @@ class Transform {
       find_along({p, p.width, p.height, slices, first_slice, kY, kX, kZ, options.m2}, image, other);
       std::swap(image, other);
     }
-    turn_over(image, p.width, p.height, slices, other);
+    transpose_slices(image, p.width, p.height, slices, other);
     find_along({p, p.height, p.width, slices, first_slice, kX, kY, kZ, options.m2}, other, image);
-    turn_over(image, p.height, p.width, slices, other);
+    transpose_slices(image, p.height, p.width, slices, other);
     if (other != problem_.nearest) std::copy_n(other, other_.size(), problem_.nearest);
     return std::move(phases_);
   }
@@ -168,8 +169,8 @@ class Transform {
           [&] { each_band(problem_, columns, 1, [&](std::int64_t column, int) { color(lists, column, nearest); }); });
   }
 
-  void turn_over(const std::uint32_t* from, int width, int height, int slices, std::uint32_t* to) {
-    timed(phases_, "turning over", [&] { turn(problem_, from, width, height, slices, to); });
+  void transpose_slices(const std::uint32_t* from, int width, int height, int slices, std::uint32_t* to) {
+    timed(phases_, "turning over", [&] { transpose(problem_, from, width, height, slices, to); });
   }
 
   const Problem& problem_;

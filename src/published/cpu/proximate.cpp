@@ -1,5 +1,6 @@
-// Proximate points on the CPU: see proximate.hd.h. As published, in the access mode HV-HV, each of k threads with its share
-// of the lines (Corollary 3.2): step 1 along rows, which a processor reads best, written as columns, and once more.
+// Proximate points on the CPU: see proximate.hd.h. As published, in the access mode HV-HV, each of k threads with its
+// share of the lines (Corollary 3.2): step 1 along rows, which a processor reads best, written as columns, and once
+// more.
 #include <vector>
 
 #include "core/parallel.h"

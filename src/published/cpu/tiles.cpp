@@ -1,5 +1,5 @@
-// Tiles on the CPU: see tiles.hd.h. The loops of the host as the slides have them, on one thread, and twins of what runs
-// on a device: a job is a row of its threads, or of its blocks.
+// Tiles on the CPU: see tiles.hd.h. The loops of the host as the slides have them, on one thread, and twins of what
+// runs on a device: a job is a row of its threads, or of its blocks.
 #include "published/cpu/tiles.h"
 
 #include <algorithm>

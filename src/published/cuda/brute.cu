@@ -1,6 +1,6 @@
-// Brute force on a device: every element against every site. Thread = element; a block takes sites into shared memory, as
-// many at a time as it has threads, and all of its threads look at each. Cost: O(N · sites), and all sites' order does
-// not matter: of equally near ones the lowest place wins, places being ordered as indices are.
+// Brute force on a device: every element against every site. Thread = element; a block takes sites into shared memory,
+// as many at a time as it has threads, and all of its threads look at each. Cost: O(N · sites), and all sites' order
+// does not matter: of equally near ones the lowest place wins, places being ordered as indices are.
 #include "published/cuda/task.h"
 
 namespace fathom::published::cuda {

@@ -1,6 +1,6 @@
 // Narrow bands in an octree on a device: see octree.hd.h. Points: thread = vertex. Edges: block = edge, which finds its
-// largest gap together, lists a part of the chunk's offsets in shared memory, pastes it with a thread to a starting point,
-// and goes on with the next part. Faces: block = face, thread = place of its box.
+// largest gap together, lists a part of the chunk's offsets in shared memory, pastes it with a thread to a starting
+// point, and goes on with the next part. Faces: block = face, thread = place of its box.
 #include <cuda_runtime_api.h>
 
 #include <memory>
@@ -75,7 +75,8 @@ __global__ void __launch_bounds__(kBlock)
   const EdgeWalk walk = walk_along(problem, number);
   if (thread == 0) largest = 0;
   __syncthreads();
-  for (std::int64_t k = walk.first + thread; k < walk.last; k += kBlock) atomicMax(&largest, bits_of(walk.gap_squared(k)));
+  for (std::int64_t k = walk.first + thread; k < walk.last; k += kBlock)
+    atomicMax(&largest, bits_of(walk.gap_squared(k)));
   __syncthreads();
   const double half = walk.half_length(std::sqrt(__longlong_as_double(static_cast<long long>(largest))));
   const Box box = walk.first <= walk.last ? walk.box_of_chunk(half) : Box{};
@@ -178,7 +179,8 @@ BandFound octree(const BandProblem& problem, const BandOptions& options) {
     Stopwatch watch(stream.get());
     run_passes(there, options, ToTree{tree}, counters + 1, stream.get(), watch, nullptr);
     Count after[2];
-    check(cudaMemcpyAsync(after, counters, sizeof after, cudaMemcpyDeviceToHost, stream.get()), "reading a tree's size");
+    check(cudaMemcpyAsync(after, counters, sizeof after, cudaMemcpyDeviceToHost, stream.get()),
+          "reading a tree's size");
     stream.wait();
     if (options.execution.stop.stop_requested()) throw Cancelled();
     if (after[0] > capacity) continue;

@@ -1,13 +1,13 @@
 // Parallel Banding on a device: see pba.hd.h.
 //
-// Work: in phases 1 and 2 thread = band of a column, neighbouring threads having neighbouring columns; in phase 3 a block
-// has 32 columns and m3 threads for each. Launches: 4 for phase 1, 1 + log2(m2) for phase 2, 1 for phase 3. Memory: beside
-// the image another one, 4 bytes per element for the lists' links, and heads and tails.
+// Work: in phases 1 and 2 thread = band of a column, neighbouring threads having neighbouring columns; in phase 3 a
+// block has 32 columns and m3 threads for each. Launches: 4 for phase 1, 1 + log2(m2) for phase 2, 1 for phase 3.
+// Memory: beside the image another one, 4 bytes per element for the lists' links, and heads and tails.
 #include <algorithm>
 #include <utility>
 
 #include "published/cuda/task.h"
-#include "published/cuda/turn.cuh"
+#include "published/cuda/transpose.cuh"
 #include "published/pba.hd.h"
 
 namespace fathom::published::cuda {
@@ -171,9 +171,9 @@ class Transform {
       find_along({p, p.width, p.height, slices_, first_slice_, kY, kX, kZ, options.m2}, image, other);
       std::swap(image, other);
     }
-    turn(image, p.width, p.height, other);
+    transpose_slices(image, p.width, p.height, other);
     find_along({p, p.height, p.width, slices_, first_slice_, kX, kY, kZ, options.m2}, other, image);
-    turn(image, p.height, p.width, other);
+    transpose_slices(image, p.height, p.width, other);
     if (other != task_.nearest)
       fathom::cuda::check(
           cudaMemcpyAsync(task_.nearest, other, static_cast<std::size_t>(p.width) * p.height * slices_ * sizeof *other,
@@ -213,8 +213,8 @@ class Transform {
     task_.watch->lap("block colouring");
   }
 
-  void turn(const std::uint32_t* from, int width, int height, std::uint32_t* to) {
-    turn_over(from, width, height, slices_, to, task_.stream);
+  void transpose_slices(const std::uint32_t* from, int width, int height, std::uint32_t* to) {
+    transpose(from, width, height, slices_, to, task_.stream);
     task_.watch->lap("turning over");
   }
 

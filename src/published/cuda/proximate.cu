@@ -1,11 +1,11 @@
 // Proximate points on a device: see proximate.hd.h. Thread = line. Stacks of neighbouring lines are neighbouring columns of
 // an array (section 5.2), so that threads that push at the same time write side by side. In the access mode VTV-VTV what
-// threads have written vertically is turned over by tiles. Memory: 2 bytes per element for what step 1 finds, 2 for
-// stacks, and in that mode as much again for what is turned over.
+// threads have written vertically is transposed by tiles. Memory: 2 bytes per element for what step 1 finds, 2 for
+// stacks, and in that mode as much again for what is transposed.
 #include <algorithm>
 
 #include "published/cuda/task.h"
-#include "published/cuda/turn.cuh"
+#include "published/cuda/transpose.cuh"
 #include "published/proximate.hd.h"
 
 namespace fathom::published::cuda {
@@ -38,21 +38,21 @@ unsigned blocks_of_lines(int lines) { return static_cast<unsigned>((lines + kLin
 void proximate(const Task& task) {
   const Places& p = task.places;
   const Mode mode = mode_of(task.options.access, p.width, p.height);
-  const bool turns = mode.first.turn;
+  const bool transposes = mode.first.transpose;
   auto* found = task.scratch.take<std::int16_t>(p.size());
   auto* const stacks = task.scratch.take<std::int16_t>(p.size());
-  auto* const turned = task.scratch.take<std::int16_t>(turns ? p.size() : 0);
-  auto* const result = task.scratch.take<std::uint32_t>(turns ? p.size() : 0);
+  auto* const transposed = task.scratch.take<std::int16_t>(transposes ? p.size() : 0);
+  auto* const result = task.scratch.take<std::uint32_t>(transposes ? p.size() : 0);
   if (task.counts_only()) return;
   const int columns = mode.columns_first ? p.width : p.height, length = mode.columns_first ? p.height : p.width;
   find_in_lines<<<blocks_of_lines(columns), kLines, 0, task.stream>>>(task.mask, mode.first, columns, length, found);
-  if (turns) turn_over(found, p.width, p.height, 1, turned, task.stream);
+  if (transposes) transpose(found, p.width, p.height, 1, transposed, task.stream);
   fathom::cuda::check_launch("finding sites in lines");
   task.watch->lap("step 1");
-  find_proximates<<<blocks_of_lines(length), kLines, 0, task.stream>>>(p, mode.columns_first, turns ? turned : found,
-                                                                       mode.second, length, columns, stacks,
-                                                                       turns ? result : task.nearest);
-  if (turns) turn_over(result, p.height, p.width, 1, task.nearest, task.stream);
+  find_proximates<<<blocks_of_lines(length), kLines, 0, task.stream>>>(
+      p, mode.columns_first, transposes ? transposed : found, mode.second, length, columns, stacks,
+      transposes ? result : task.nearest);
+  if (transposes) transpose(result, p.height, p.width, 1, task.nearest, task.stream);
   fathom::cuda::check_launch("finding proximate points");
   task.watch->lap("step 2");
 }

@@ -1,5 +1,5 @@
-// Sweeps of vectors on a device: see flooding.hd.h. Thread = element of the line (in volumes, slice) whose turn it is; a
-// launch is a line, as published, where one was a pass of the graphics pipeline.
+// Sweeps of vectors on a device: see flooding.hd.h. Thread = element of the line (in volumes, slice) whose turn it is;
+// a launch is a line, as published, where one was a pass of the graphics pipeline.
 #include "published/cuda/task.h"
 #include "published/flooding.hd.h"
 

@@ -1,5 +1,5 @@
-// Tiles on a device: see tiles.hd.h. Blocks have 32 × 32 threads, so that a warp reads and writes pieces of rows. What a
-// thread has – a pixel of the target, of the repeater or of the source, or a copy of the repeater – the kernel says.
+// Tiles on a device: see tiles.hd.h. Blocks have 32 × 32 threads, so that a warp reads and writes pieces of rows. What
+// a thread has – a pixel of the target, of the repeater or of the source, or a copy of the repeater – the kernel says.
 // Memory: both tiles, and 4 bytes per pixel for squared distances.
 #include <utility>
 

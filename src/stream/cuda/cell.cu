@@ -1,6 +1,6 @@
 // Copies of a cell: a warp writes 512 bytes of a row at once, sixteen a lane, in as many rows as let divisions vanish;
-// the cell stays in the cache. Bytes, whatever they mean: five words that hold a lane's sixteen are shifted to where they
-// belong.
+// the cell stays in the cache. Bytes, whatever they mean: five words that hold a lane's sixteen are shifted to where
+// they belong.
 // Cost: of writing alone.
 #include "core/cuda/runtime.h"
 #include "stream/cuda/pixels.h"

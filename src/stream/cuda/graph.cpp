@@ -184,7 +184,8 @@ class Graph final : public DeviceGraph {
   }
 
  private:
-  /// What is made to be kept is there when the call returns, for whatever stream comes next; none of it after a failure.
+  /// What is made to be kept is there when the call returns, for whatever stream comes next; none of it after a
+  /// failure.
   template <class Work>
   void keep_what(cudaStream_t stream, const Work& work) {
     const int made = kept_.made();

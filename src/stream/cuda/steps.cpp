@@ -245,7 +245,8 @@ class Steps::Step {
     });
   }
 
-  /// By their squares. Where the table has not all that there may be, the device says whether it had all that there are.
+  /// By their squares. Where the table has not all that there may be, the device says whether it had all that there
+  /// are.
   bool look_up_distances(const operation::Function& how) {
     const std::size_t child = entry_.children[0];
     const double unit = steps_.entries_[child].node->pixel().size;

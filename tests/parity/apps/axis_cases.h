@@ -61,7 +61,8 @@ inline ThicknessProblem thickness_problem(std::uint64_t seed) {
   if (chance(random, .2)) p.options.spacing = {.7};
   p.options.execution.threads = static_cast<int>(1 + below(random, 3));
   p.options.execution.instruction_set = pick(random, instruction_sets());
-  if (chance(random, .3)) {
+  p.options.from_faces = chance(random, .15);
+  if (!p.options.from_faces && chance(random, .3)) {
     p.inlets = mask_array(scatter(shape, .1, random), shape, DType::uint8, false);
     p.options.inlets = p.inlets.view();
   }

@@ -2,6 +2,8 @@
 // and between those of the device. Devices that are emulated pass these tests, too.
 #include <cuda_runtime_api.h>
 
+#include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -186,17 +188,23 @@ TEST_F(AppsOnDevice, AxisOfNearestAndItsBallsAsOnTheCpu) {
   for (int k = 0; k < scaled(700) && !HasFatalFailure(); ++k) check_of_nearest(static_cast<std::uint64_t>(10000 + k));
 }
 
-void check_thickness(const Array& mask, const LocalThicknessOptions& options, Random& random) {
+/// @param inlets  absent: balls are everywhere
+void check_thickness(const Array& mask, LocalThicknessOptions options, Random& random, const Array* inlets = nullptr) {
   const Spread input = spread_of(mask, random);
+  std::optional<Spread> entrances;
+  std::optional<SpreadThere> entrances_there;
+  if (inlets) options.inlets = entrances.emplace(spread_of(*inlets, random)).view;
   Written written;
   written.add(chance(random, .5) ? DType::float32 : DType::float64, mask.shape(), random);
   local_thickness(input.view, options, written.expected[0].view);
   const SpreadThere there(input);
+  DeviceLocalThicknessOptions of_device{options.spacing, options.batch_axes, {}, options.from_faces, options.execution};
+  if (inlets) of_device.inlets = entrances_there.emplace(*entrances).view();
   compare(
       written,
       [&](const std::vector<AnyDeviceView>& views) {
-        const LocalThicknessReport report = local_thickness(there.view(), options, views[0]);
-        EXPECT_EQ(report.scratch_bytes, scratch_bytes(there.view(), options, views[0]));
+        const LocalThicknessReport report = local_thickness(there.view(), of_device, views[0]);
+        EXPECT_EQ(report.scratch_bytes, scratch_bytes(there.view(), of_device, views[0]));
       },
       [&](const std::vector<AnyView>& views) {
         run_there(
@@ -211,9 +219,8 @@ TEST_F(AppsOnDevice, LocalThicknessAsOnTheCpu) {
     SCOPED_TRACE(seed);
     ThicknessProblem p = thickness_problem(seed);
     Random random(seed + 1);
-    p.options.inlets = {};
     maybe_batch(p.options, p.mask.shape().rank(), random);
-    check_thickness(p.mask, p.options, random);
+    check_thickness(p.mask, p.options, random, p.options.inlets.present() ? &p.inlets : nullptr);
     if (seed_to_replay()) break;
   }
 }
@@ -231,8 +238,33 @@ TEST_F(AppsOnDevice, LocalThicknessOfLargerImages) {
   for (const Case& c : cases) {
     LocalThicknessOptions options;
     options.spacing = c.spacing;
-    check_thickness(mask_array(scatter(c.shape, c.sites, random), c.shape), options, random);
+    const Array mask = mask_array(scatter(c.shape, c.sites, random), c.shape);
+    check_thickness(mask, options, random);
+    options.from_faces = true;
+    if (c.shape.rank() == 3) check_thickness(mask, options, random);
   }
+}
+
+/// Trees of steps that are deep, and many rounds: a ramp, a spiral, a wide pore all alike, and chambers behind throats.
+TEST_F(AppsOnDevice, PorosimetryOfLongWays) {
+  Random random(6);
+  const auto check = [&](const Shape& shape, const auto& is_pore, const auto& is_inlet) {
+    std::vector<bool> background, open;
+    for (std::int64_t i = 0; i < element_count(shape); ++i) {
+      const std::int64_t y = i / shape[1], x = i % shape[1];
+      background.push_back(!is_pore(y, x));
+      open.push_back(is_inlet(y, x));
+    }
+    const Array inlets = mask_array(open, shape, DType::uint8, false);
+    check_thickness(mask_array(background, shape), {}, random, &inlets);
+  };
+  const auto left = [](std::int64_t, std::int64_t x) { return x == 0; };
+  check({120, 240}, [](std::int64_t y, std::int64_t x) { return std::abs(2 * (y - 60)) < x / 2 + 2; }, left);
+  check({61, 83}, [](std::int64_t y, std::int64_t x) { return y % 2 == 0 || x == (y % 4 == 1 ? 82 : 0); },
+        [](std::int64_t y, std::int64_t x) { return y == 0 && x == 5; });
+  check({90, 130}, [](std::int64_t, std::int64_t) { return true; }, left);
+  check({90, 130}, [](std::int64_t, std::int64_t) { return true; }, [](std::int64_t, std::int64_t) { return false; });
+  check({96, 128}, [](std::int64_t y, std::int64_t x) { return (y % 16 > 1 && x % 16 > 1) || (y + x) % 7 == 0; }, left);
 }
 
 TEST_F(AppsOnDevice, AxesOfLargerImages) {
@@ -273,10 +305,12 @@ TEST_F(AppsOnDevice, AxesAndThicknessRefuse) {
                 std::to_string(scratch_bytes(there.view(), options, {other.view(), {}, {}, {}})) + " bytes");
   const AnyConstDeviceView not_there(host.memory.data(), DType::uint8, {4, 5});
   EXPECT_THROW(medial_axis(not_there, {}, {other.view(), {}, {}, {}}), InvalidArgument);
-  LocalThicknessOptions with_inlets;
-  with_inlets.inlets = host.view;
+  DeviceLocalThicknessOptions with_inlets;
+  with_inlets.inlets = AnyConstDeviceView(host.memory.data(), DType::uint8, {4, 5});
+  EXPECT_THROW(local_thickness(there.view(), with_inlets, floats.view()), InvalidArgument);
+  with_inlets.inlets = AnyConstDeviceView(other.view().data(), DType::uint8, {5, 4});
   EXPECT_EQ(said([&] { local_thickness(there.view(), with_inlets, floats.view()); }),
-            "porosimetry has no CUDA backend; give arrays in the processor's memory");
+            "the inlets have the shape 5 × 4; they must have 4 × 5, as the input");
 }
 
 /// Of arrays of the host; a device's are not looked at.

@@ -11,6 +11,9 @@
 #include "fathom/apps/medial_axis.h"
 #include "fathom/apps/morphology.h"
 #include "fathom/apps/nearest_value.h"
+#include "fathom/apps/ray_march.h"
+#include "fathom/apps/stipple.h"
+#include "fathom/apps/voronoi.h"
 #include "fathom/core/error.h"
 #include "run.h"
 
@@ -102,6 +105,12 @@ TEST_F(AppsCaptured, LocalThickness) {
   compare(
       DType::float32, [&](const AnyConstView& input, const AnyView& out) { local_thickness(input, {}, out); },
       [&](const In& input, const Out& out, Stream stream) { local_thickness(input, {}, out, stream); });
+  const LocalThicknessOptions options{{}, 0, std::as_const(input_).view(), false, {}};
+  compare(
+      DType::float32, [&](const AnyConstView& input, const AnyView& out) { local_thickness(input, options, out); },
+      [&](const In& input, const Out& out, Stream stream) {
+        local_thickness(input, DeviceLocalThicknessOptions{{}, 0, input, false, {}}, out, stream);
+      });
 }
 
 TEST_F(AppsCaptured, NearestValues) {
@@ -110,6 +119,28 @@ TEST_F(AppsCaptured, NearestValues) {
       [&](const In& input, const Out& out, Stream stream) {
         nearest_values(input, {}, DeviceNearestValueOutputs{{}, {}, out}, stream);
       });
+}
+
+/// Calls that wait refuse, without a word to CUDA that would end the capture.
+TEST_F(AppsCaptured, WhatWaitsIsRefused) {
+  const auto expect_refused = [&](DType dtype, const std::string& what, const auto& call) {
+    captured(dtype, call);
+    EXPECT_EQ(refused_, what + " cannot be captured into a graph, for the host waits for what is on the device; call "
+                               "it outside of the capture");
+  };
+  const MorphologyOptions labels{.operation = MorphologyOperation::dilation, .size = 2, .labels = true};
+  expect_refused(DType::uint8, "morphology that does labels one by one",
+                 [&](const In& input, const Out& out, Stream stream) { morphology(input, labels, out, stream); });
+  expect_refused(DType::int32, "a Voronoi diagram",
+                 [](const In& input, const Out& out, Stream stream) { voronoi(input, {}, {}, out, stream); });
+  expect_refused(DType::uint8, "Lloyd's iteration", [&](const In& input, const Out& out, Stream stream) {
+    lloyd(input, DeviceView<double>(reinterpret_cast<double*>(out.data()), {3, 2}), {}, stream);
+  });
+  expect_refused(DType::uint8, "a call whose image the host looks at",
+                 [](const In& input, const Out&, Stream stream) { stipple(input, {}, stream); });
+  expect_refused(DType::uint8, "making a ray marcher", [](const In& input, const Out&, Stream stream) {
+    RayMarcher(In(input.data(), input.dtype(), {60, 7, 10}), {}, stream);
+  });
 }
 
 TEST_F(AppsCaptured, Costmaps) {

@@ -73,8 +73,13 @@ std::vector<double> invaded(const Problem& p, const std::vector<double>& squares
     changed = false;
     for (std::int64_t i = 0; i < p.mask.size(); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      double best = value_at(p.inlets, i) != 0 ? squares[at] : 0;
       const Index index = unravel(i, shape);
+      bool is_inlet = p.inlets.size() > 0 && value_at(p.inlets, i) != 0;
+      for (int k = 0; k < shape.rank() && p.options.from_faces; ++k) {
+        const std::int64_t along = index[static_cast<std::size_t>(k)];
+        is_inlet = is_inlet || along == 0 || along + 1 == shape[k];
+      }
+      double best = is_inlet ? squares[at] : 0;
       for (int k = 0; k < shape.rank(); ++k) {
         const std::int64_t along = index[static_cast<std::size_t>(k)];
         if (along > 0) best = std::max(best, std::min(squares[at], reached[static_cast<std::size_t>(i - strides[k])]));
@@ -91,7 +96,7 @@ std::vector<double> invaded(const Problem& p, const std::vector<double>& squares
 std::vector<double> by_definition(const Problem& p) {
   const Lengths lengths(p);
   std::vector<double> squares = squared_distances(p, lengths);
-  if (p.options.inlets.present()) squares = invaded(p, squares);
+  if (p.options.inlets.present() || p.options.from_faces) squares = invaded(p, squares);
   std::vector<double> result(squares.size(), 0);
   for (std::int64_t i = 0; i < p.mask.size(); ++i)
     for (std::int64_t j = 0; j < p.mask.size(); ++j) {
@@ -204,6 +209,8 @@ TEST(LocalThickness, RefusesWhatItCannotDo) {
   };
   EXPECT_EQ(refused(wrong.view()), "'out' has the shape 4 × 5; it must have 4 × 4, as the input");
   EXPECT_EQ(refused(mask.view()), "'out' is uint8; it must be float32 or float64");
+  EXPECT_EQ(refusal([&] { apps::local_thickness(out.view(), options, out.view()); }),
+            "'out' shares memory with the input; give an array of its own");
   options.spacing = {1, 2, 3};
   EXPECT_EQ(refused(out.view()), "3 spacings given for 2 axes; give one for all axes or one per axis");
   options.spacing = {0};
@@ -220,9 +227,9 @@ TEST(LocalThickness, RefusesWhatItCannotDo) {
   options.inlets = wrong.view();
   EXPECT_EQ(refused(out.view()), "the inlets have the shape 4 × 5; they must have 4 × 4, as the input");
   options.inlets = mask.view();
-  options.execution.backend = Backend::cuda;
-  EXPECT_EQ(refused(out.view()), "porosimetry has no CUDA backend; use auto or cpu");
-  options.execution.backend = Backend::automatic;
+  options.from_faces = true;
+  EXPECT_EQ(refused(out.view()), "inlets are given, and faces are to be inlets; give one of them");
+  options.from_faces = false;
   options.inlets = {};
   options.execution.scratch_limit = 100;
   const std::string needed = std::to_string(apps::scratch_bytes(mask.view(), {}, out.view()));

@@ -362,10 +362,10 @@ TEST(Morphology, refuses_what_has_no_answer) {
   const AnyConstView view = std::as_const(mask).view();
   const auto closing = options_of(Operation::closing, 2);
   auto options = closing;
-  EXPECT_EQ(refusal(view, options, other.view()), "the output has the shape 5 × 4; it must have 4 × 5, as the input");
-  EXPECT_EQ(refusal(view, options, wide.view()), "the output is int16; it must be bool or uint8");
+  EXPECT_EQ(refusal(view, options, other.view()), "'output' has the shape 5 × 4; it must have 4 × 5, as the input");
+  EXPECT_EQ(refusal(view, options, wide.view()), "'output' is int16; it must be bool or uint8");
   EXPECT_EQ(refusal(view, options, {}), "no output was given");
-  EXPECT_EQ(refusal(out.view(), options, out.view()), "the output shares memory with the input; give one of its own");
+  EXPECT_EQ(refusal(out.view(), options, out.view()), "'output' shares memory with the input; give an array of its own");
   options.size = -1;
   EXPECT_EQ(refusal(view, options, out.view()), "the radius is -1; it must be 0 or more");
   options = options_of(Operation::fill_thin, NAN);
@@ -380,7 +380,7 @@ TEST(Morphology, refuses_what_has_no_answer) {
   options = closing;
   options.labels = true;
   EXPECT_EQ(refusal(view, options, out.view()), "labels are integers, not float32; convert them first");
-  EXPECT_EQ(refusal(wide.view(), options, out.view()), "the output is uint8; it must be int16, as the labels");
+  EXPECT_EQ(refusal(wide.view(), options, out.view()), "'output' is uint8; it must be int16");
   options = closing;
   if (device_count() == 0) {
     options.execution.backend = Backend::cuda;

@@ -145,9 +145,9 @@ TEST(NearestValue, refuses_what_has_no_answer) {
   grid::DistanceOptions options;
   EXPECT_EQ(refusal(input, options, {}), "no output was given; give value, distance or direction");
   EXPECT_EQ(refusal(input, options, {{}, {}, angles.view()}), "directions are of maps, with 2 axes of space, not 3");
-  EXPECT_EQ(refusal(input, options, {angles.view(), {}, {}}), "the value is float32; it must be uint8");
+  EXPECT_EQ(refusal(input, options, {angles.view(), {}, {}}), "'value' is float32; it must be uint8");
   EXPECT_EQ(refusal(input, options, {volume.view(), {}, {}}),
-            "the value shares memory with the input; give one of its own");
+            "'value' shares memory with the input; give an array of its own");
   options.execution.scratch_limit = nearest_value_scratch_bytes(input, options, {values.view(), {}, {}}, true) - 1;
   EXPECT_NE(refusal(input, options, {values.view(), {}, {}}).find(" bytes is too small; "), std::string::npos);
   options = {};

@@ -1,4 +1,4 @@
-// Turns the images of a stack over: what was a row is a column.
+// Transposes the images of a stack: what was a row is a column.
 //
 // Work: a block of 32 × 8 threads takes a tile of 32². It is read by rows and written by rows, so that both go through
 // memory by whole lines; in between it lies in shared memory, in rows of 33, of which a column is in 32 banks.
@@ -14,7 +14,7 @@ namespace fathom::published::cuda {
 inline constexpr int kTile = 32, kTileRows = 8;
 
 template <class T>
-__global__ void turn_tile(const T* from, int width, int height, T* to) {
+__global__ void transpose_tile(const T* from, int width, int height, T* to) {
   __shared__ T tile[kTile][kTile + 1];
   const std::int64_t slice = std::int64_t{blockIdx.y} * width * height;
   const int across = (width + kTile - 1) / kTile, x0 = static_cast<int>(blockIdx.x) % across * kTile,
@@ -30,11 +30,12 @@ __global__ void turn_tile(const T* from, int width, int height, T* to) {
 
 /// @param from  [slices, height, width]; becomes [slices, width, height]
 template <class T>
-void turn_over(const T* from, int width, int height, int slices, T* to, cudaStream_t stream) {
+void transpose(const T* from, int width, int height, int slices, T* to, cudaStream_t stream) {
   const auto tiles =
       static_cast<unsigned>((width + kTile - 1) / kTile) * static_cast<unsigned>((height + kTile - 1) / kTile);
-  turn_tile<<<dim3(tiles, static_cast<unsigned>(slices)), dim3(kTile, kTileRows), 0, stream>>>(from, width, height, to);
-  fathom::cuda::check_launch("turning images over");
+  transpose_tile<<<dim3(tiles, static_cast<unsigned>(slices)), dim3(kTile, kTileRows), 0, stream>>>(from, width, height,
+                                                                                                    to);
+  fathom::cuda::check_launch("transposing images");
 }
 
 }  // namespace fathom::published::cuda
