@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <random>
 #include <string>
 #include <thread>
 
@@ -19,9 +21,11 @@
 namespace fathom::test {
 namespace {
 
-/// Large problems take too long where a device is emulated.
+/// Large problems take too long where a device is emulated, and so do all of them.
 class SizeLimit {
  public:
+  /// Whether a problem is one of those to try: the first of its test, and one in FATHOM_TEST_ONE_IN of the others.
+  bool chooses() { return number_++ == 0 || draw_() % one_in() == 0; }
   bool takes(const Shape& shape) {
     const bool is_small = element_count(shape) <= largest_problem();
     ++(is_small ? taken_ : left_out_);
@@ -30,7 +34,13 @@ class SizeLimit {
   bool left_all_out() const { return taken_ == 0 && left_out_ > 0; }
 
  private:
-  int taken_ = 0, left_out_ = 0;
+  static unsigned one_in() {
+    const char* text = std::getenv("FATHOM_TEST_ONE_IN");
+    return text ? static_cast<unsigned>(std::atoi(text)) : 1;
+  }
+
+  int taken_ = 0, left_out_ = 0, number_ = 0;
+  std::mt19937 draw_;
 };
 SizeLimit size_limit;  ///< of the test that runs
 
@@ -54,7 +64,7 @@ Results run_on(Backend backend, const Case& c) {
 
 /// The CPU's bytes, from a device that says its name.
 void check_against_cpu(const Case& c) {
-  if (!size_limit.takes(c.input.shape())) return;
+  if (!size_limit.takes(c.input.shape()) || !size_limit.chooses()) return;
   SCOPED_TRACE(describe(c));
   try {
     const Results device = run_on(Backend::cuda, c);
@@ -1062,7 +1072,7 @@ TEST_F(Cuda, SeveralThreads) {
 
 /// A budget is kept or refused before anything is touched, and the bytes are the same.
 void check_budgets(Case& c) {
-  if (!size_limit.takes(c.input.shape())) return;
+  if (!size_limit.takes(c.input.shape()) || !size_limit.chooses()) return;
   SCOPED_TRACE(describe(c));
   c.options.execution = {.backend = Backend::cpu};
   const Results expected = run(c.input.view(), c.options, c.wanted);
