@@ -99,7 +99,8 @@ inline Case volume_of_bytes(std::int64_t nx, Random& random) {
 }
 
 /// The places whose squared distance from the middle is this, steps along the axes being so long.
-inline std::vector<bool> places_on_sphere(const Shape& shape, const std::vector<std::int64_t>& lengths, std::int64_t square) {
+inline std::vector<bool> places_on_sphere(const Shape& shape, const std::vector<std::int64_t>& lengths,
+                                          std::int64_t square) {
   std::vector<bool> places(static_cast<std::size_t>(element_count(shape)));
   for (std::size_t i = 0; i < places.size(); ++i) {
     std::int64_t rest = static_cast<std::int64_t>(i), distance = 0;
