@@ -23,7 +23,7 @@ if((shared AND build_is_shared) OR NOT (shared OR build_is_shared))
 else()
   set(library_dir ${work_dir}/library)
   run(${CMAKE_COMMAND} -S ${source_dir} -B ${library_dir} ${settings} -D BUILD_SHARED_LIBS=${shared}
-      -D FATHOM_CLI=OFF -D FATHOM_BENCH=OFF -D FATHOM_TESTS=OFF)
+      -D FATHOM_CLI=OFF -D FATHOM_BENCH=OFF -D FATHOM_PYTHON=OFF -D FATHOM_TESTS=OFF)
   string(FIND "${run_output}" "-- CUDA: left out. To have it: -D FATHOM_CUDA=ON, or with pip" position)
   if(position EQUAL -1)
     message(FATAL_ERROR "nothing was said of CUDA:\n${run_output}")

@@ -428,10 +428,14 @@ std::string describe(const Case& c) {
 }
 
 std::vector<InstructionSet> instruction_sets() {
+#ifdef FATHOM_ONE_INSTRUCTION_SET
+  return {resolve(InstructionSet::automatic)};  // the others are the same code
+#else
   std::vector<InstructionSet> sets;
   for (auto set : {InstructionSet::baseline, InstructionSet::avx2, InstructionSet::avx512})
     if (is_supported(set)) sets.push_back(set);
   return sets;
+#endif
 }
 
 }  // namespace fathom::test

@@ -85,7 +85,7 @@ Case tall_case(std::uint64_t seed);
 std::string describe(const grid::DistanceOptions& options);
 std::string describe(const Case& c);
 
-/// The instruction sets that this machine runs, without `automatic`.
+/// The instruction sets that the library is compiled for and this machine runs, without `automatic`.
 std::vector<InstructionSet> instruction_sets();
 
 }  // namespace fathom::test

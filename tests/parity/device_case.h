@@ -61,6 +61,16 @@ inline Results on_cpu(Case& c) {
   return run(c.input.view(), c.options, c.wanted);
 }
 
+/// Few sites.
+inline Case sparse_case(const Shape& shape, Wanted wanted) {
+  Random random(3);
+  Case c{.structure = Structure::sparse};
+  c.input = mask_array(scatter(shape, 0.001, random), shape);
+  c.wanted = wanted;
+  c.options.execution.backend = Backend::cuda;
+  return c;
+}
+
 class Device : public testing::Test {
  protected:
   void SetUp() override {

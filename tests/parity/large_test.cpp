@@ -2,6 +2,7 @@
 // where there is less.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -104,6 +105,7 @@ void check_region(const Shape& shape, const std::vector<std::int64_t>& sites, co
 }
 
 TEST(Large, ImageOfMoreThan31Bits) {
+  if (!std::getenv("FATHOM_TEST_FULL")) GTEST_SKIP() << "takes long: tried where FATHOM_TEST_FULL is set";
   NEEDS_GIB(15);
   const Shape shape{46342, 46342};
   const std::int64_t count = element_count(shape);

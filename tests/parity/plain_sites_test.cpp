@@ -159,7 +159,9 @@ TEST(PlainSites, AreWrittenToAnyAddress) {
         distance_transform(mask.view(), options, outputs);
         for (std::int64_t i = -first; i < 16 + count - first; ++i) {
           const std::int64_t wanted = i < 0 || i >= count ? -2 : integer_at(*aligned.nearest, i);
-          ASSERT_EQ(memory[static_cast<std::size_t>(i + first)], wanted) << to_string(shape) << " at " << i;
+          // Of so many, asked before: the assertion takes long.
+          if (memory[static_cast<std::size_t>(i + first)] != wanted)
+            ASSERT_EQ(memory[static_cast<std::size_t>(i + first)], wanted) << to_string(shape) << " at " << i;
         }
       }
     }

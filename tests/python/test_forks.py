@@ -134,7 +134,7 @@ def test_forks(script, printed):
 
 @pytest.mark.skipif(bool(fathom.info().devices), reason="there is a CUDA device")
 def test_a_device_of_before_the_fork_is_told_of():
-    """As PyTorch's tensors meet it; what the library itself says stands in tests/parity/cuda_test.cpp."""
+    """As PyTorch's tensors meet it; what the library itself says stands in tests/parity/cuda/call_test.cpp."""
     script = """
 import os, fathom
 
