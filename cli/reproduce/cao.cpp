@@ -59,7 +59,7 @@ Contest contest(const Machine& machine, std::int64_t n, bool volume) {
 /// Figures 4 and 10: what phases take, of all of them without bands.
 Figure phases_figure(const Contest& c, const Published& found, const std::string& name) {
   Figure figure{name, "elements along an axis", "% of PBA without bands", {}, true};
-  for (const char* const phase : {"band sweeping", "hierarchical merging", "block colouring", "turning over"})
+  for (const char* const phase : {"band sweeping", "hierarchical merging", "block colouring", "transposing"})
     figure.curves.push_back({phase, {{c.n, 100 * seconds_of(found.report.phases, phase) / c.plain.seconds}}});
   return figure;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "core/parallel.h"
 #include "fathom/core/array.h"
 #include "fathom/core/error.h"
 #include "mesh/band_rule.h"
@@ -101,9 +102,24 @@ void fill_tiles(const std::vector<BandFound::Point>& points, mesh::Band& band) {
   }
 }
 
-mesh::Band band_of(std::vector<BandFound::Point>& points, const mesh::Lattice& lattice, const BandOptions& options) {
-  std::sort(points.begin(), points.end(),
-            [](const BandFound::Point& a, const BandFound::Point& b) { return order_of(a) < order_of(b); });
+/// In the order of tiles: each thread sorts a part, and then parts are merged by pairs.
+void sort_points(std::vector<BandFound::Point>& points, int threads) {
+  const auto in_order = [](const BandFound::Point& a, const BandFound::Point& b) { return order_of(a) < order_of(b); };
+  const auto parts = static_cast<std::int64_t>(threads);
+  const auto begin_of = [&](std::int64_t part) {
+    return points.begin() + static_cast<std::int64_t>(points.size()) * std::min(part, parts) / parts;
+  };
+  parallel_jobs(threads, parts, [&](int, std::int64_t k) { std::sort(begin_of(k), begin_of(k + 1), in_order); });
+  for (std::int64_t width = 1; width < parts; width *= 2)
+    parallel_jobs(threads, (parts + 2 * width - 1) / (2 * width), [&](int, std::int64_t k) {
+      const std::int64_t first = 2 * width * k;
+      std::inplace_merge(begin_of(first), begin_of(first + width), begin_of(first + 2 * width), in_order);
+    });
+}
+
+mesh::Band band_of(std::vector<BandFound::Point>& points, const mesh::Lattice& lattice, const BandOptions& options,
+                   int threads) {
+  sort_points(points, threads);
   std::int64_t count = points.empty() ? 0 : 1;
   for (std::size_t n = 1; n < points.size(); ++n) count += !are_in_one_tile(points[n], points[n - 1]);
   mesh::Band band;
@@ -191,7 +207,7 @@ BandResult band(const mesh::Triangles& mesh, const mesh::Lattice& lattice, const
 #endif
   }
   BandResult result;
-  result.band = band_of(found.points, lattice, options);
+  result.band = band_of(found.points, lattice, options, threads);
   BandReport& report = result.report;
   report.backend = on_device ? Backend::cuda : Backend::cpu;
   report.threads = threads;

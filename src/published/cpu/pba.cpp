@@ -170,7 +170,7 @@ class Transform {
   }
 
   void transpose_slices(const std::uint32_t* from, int width, int height, int slices, std::uint32_t* to) {
-    timed(phases_, "turning over", [&] { transpose(problem_, from, width, height, slices, to); });
+    timed(phases_, "transposing", [&] { transpose(problem_, from, width, height, slices, to); });
   }
 
   const Problem& problem_;

@@ -215,7 +215,7 @@ class Transform {
 
   void transpose_slices(const std::uint32_t* from, int width, int height, std::uint32_t* to) {
     transpose(from, width, height, slices_, to, task_.stream);
-    task_.watch->lap("turning over");
+    task_.watch->lap("transposing");
   }
 
   const Task& task_;
