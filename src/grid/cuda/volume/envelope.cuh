@@ -1,33 +1,24 @@
-// The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits.
+// The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits (volume/anchors.cuh).
 //
 // A candidate i with value g is kept as the key (g + i²) · 2ᵇ + i, where indices have b bits. At x its value is the key
-// less 2xi · 2ᵇ, plus x²: one multiply and add per evaluation, and the winner's index comes along. As the winner never
-// moves backwards when x grows, the winners at two places bound those between: first at every 64th row, from all
-// candidates; then at every 8th; then at all.
+// less 2xi · 2ᵇ, plus x².
 //
 // Work mapping: persistent blocks take halves of the tiles that the search left. A unit of 16 lanes, lane = line, takes
 // kChunk rows into registers. Phase 1: a row stays if it lies below chords of g + i² between rows beside it; one that
-// does not is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 to 5: the three stages.
-// Along z, eight rows that fit 16 bits are left for the search along y.
+// does not is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 and 4: the winners at
+// anchors. Phase 5: those of all rows, between the anchors'. Along z, eight rows that fit 16 bits are left for the search
+// along y.
 //
-// Source: the monotone-matrix search of Aggarwal et al. 1987, in place of the intersections of Felzenszwalb &
-// Huttenlocher 2012, so that nothing is decided by a quotient. Cost: some 50 operations per element, 80
-// instructions with loads, addresses and stores.
+// Source: volume/anchors.cuh. Cost: some 50 operations per element, 80 instructions with loads, addresses and stores.
 #pragma once
 
 #include <type_traits>
 
-#include "grid/cuda/volume/window.cuh"
+#include "grid/cuda/volume/anchors.cuh"
 
 namespace fathom::grid::cuda::volume {
 
 inline constexpr unsigned kKeyBias = 1u << 20;  ///< keeps g + i² − 2xi from falling below 0
-inline constexpr int kKeyBits = 10;             ///< of an index, but in short lines
-inline constexpr unsigned kKeyIndex = (1u << kKeyBits) - 1;
-inline constexpr unsigned kNoKey = 0xFFFFFFFFu;
-inline constexpr int kCoarse = 64, kFine = 8;  ///< rows between anchors
-
-inline __host__ __device__ int coarse_steps(int rows) { return (rows + kCoarse - 1) / kCoarse; }
 
 /// Bits of an index in the keys of lines of up to so many rows.
 inline constexpr int index_bits(int rows) {
@@ -38,7 +29,7 @@ inline constexpr int index_bits(int rows) {
 
 /// Bytes of dynamic shared memory.
 inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
-  const int anchors = coarse_steps(rows) * (kCoarse / kFine) + 1, chunks = (rows + chunk - 1) / chunk;
+  const int anchors = anchors_of(rows), chunks = (rows + chunk - 1) / chunk;
   return (static_cast<std::size_t>(row_groups(rows) * 8 + chunk) + static_cast<std::size_t>(anchors) +
           3 * static_cast<std::size_t>(chunks)) *
          16 * sizeof(unsigned);
@@ -103,23 +94,28 @@ enum class Finding {
   least_companion,  ///< the same, but of several winners the one with the least companion
 };
 
+/// Bits of an index in keys.
+constexpr int envelope_bits(int most_rows, Finding finding) {
+  return finding == Finding::values ? index_bits(most_rows) : kKeyBits;
+}
+
 /// @param Companion  below 2²²
 template <int kThreads, int kChunk, Finding kFinding = Finding::values, class Companion = std::uint16_t>
-class Envelope {
+class Envelope : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion>, kThreads, kThreads / 16 * kChunk,
+                                envelope_bits(kThreads / 16 * kChunk, kFinding), 1> {
+  static constexpr int kBits = envelope_bits(kThreads / 16 * kChunk, kFinding);
+  using Base = Anchors<Envelope, kThreads, kThreads / 16 * kChunk, kBits, 1>;
+  using Base::anchor, Base::count_, Base::keys_, Base::lane_, Base::n_, Base::unit_;
+
  public:
-  static constexpr int kLines = 16;  ///< of a block
-  static constexpr int kUnits = kThreads / 16;
+  using Base::kUnits;
   static constexpr bool kSmall = true;  ///< values are below 2²³
   static_assert(3 * kLongestKeyed * kLongestKeyed < 1 << 23 && kUnits % 2 == 0);
 
   /// @param companions  [row][16], filled by the loader, if they matter
   __device__ Envelope(unsigned* memory, int rows, const Companion* companions = nullptr)
-      : keys(memory),
-        anchors_(memory + (row_groups(rows) * 8 + kChunk) * 16),
-        masks_(anchors_ + (coarse_steps(rows) * (kCoarse / kFine) + 1) * 16),
-        n_(rows),
-        lane_(static_cast<int>(threadIdx.x) % 16),
-        unit_(static_cast<int>(threadIdx.x) / 16),
+      : Base(memory, memory + (row_groups(rows) * 8 + kChunk) * 16, rows),
+        masks_(Base::anchors_ + anchors_of(rows) * 16),
         companions_(companions ? companions + lane_ : nullptr) {}
 
   /// @param load   fills a chunk's values: load(values, first row, line)
@@ -128,10 +124,7 @@ class Envelope {
   template <class Load, class Store>
   __device__ void run(Load&& load, Store&& store) {
     keep_candidates(load);
-    find_coarse_anchors();
-    __syncthreads();
-    find_fine_anchors();
-    __syncthreads();
+    Base::find_anchors();
     // Both units of a warp take neighbouring groups, so that where the candidates of one end those of the other begin.
     const int groups = row_groups(n_), rounds = (groups + kUnits - 1) / kUnits, q0 = unit_ / 2 * 2 * rounds;
     int before = count_ > 0 && q0 < groups ? place_of(anchor(q0)) : 0;
@@ -144,7 +137,7 @@ class Envelope {
       unsigned best[9];
       if (any) {
         if constexpr (kFinding == Finding::least_companion) scan_by_companions(q * 8, first, last, searching, best);
-        else scan<8, 1>(q * 8, first, last, 1, best);
+        else Base::template scan<8, 1>(q * 8, first, last, 1, best);
         unsigned rest = static_cast<unsigned>(q * q * 64) - kKeyBias;  // x² less the bias
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
@@ -161,13 +154,15 @@ class Envelope {
     __syncthreads();
   }
 
-  unsigned* keys;  ///< [candidates][16]; before, free for the loader
+  // As Anchors ask for it.
+  __device__ unsigned slope_at(int x) const { return 0u - (static_cast<unsigned>(x) << (kBits + 1)); }
+  __device__ unsigned index_of(unsigned key) const { return key & kIndex; }
+  __device__ int place_of(unsigned key) const {
+    const auto i = static_cast<int>(key & kIndex), chunk = i / kChunk;
+    return static_cast<int>(place(chunk)) + __popc(mask(chunk) & lanes_before(i % kChunk));
+  }
 
  private:
-  /// Coarse anchors of the longest line, and how many of them are found at once: up to nine.
-  static constexpr int kAnchors = kUnits * kChunk / kCoarse + 1, kRounds = (kAnchors + 8) / 9,
-                       kAtOnce = (kAnchors + kRounds - 1) / kRounds;
-  static constexpr int kBits = kFinding == Finding::values ? index_bits(kUnits * kChunk) : kKeyBits;
   static constexpr unsigned kIndex = (1u << kBits) - 1;
   static constexpr unsigned kBehindLast = ~kIndex;  ///< a key behind those of the candidates, never the best
 
@@ -175,7 +170,6 @@ class Envelope {
   static constexpr int kSameChunk = 1 << 16;
 
   static __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
-  __device__ unsigned& anchor(int fine) const { return anchors_[fine * 16 + lane_]; }
   /// Of a chunk: which rows are candidates, the first one's place among all, and how many there are.
   __device__ unsigned& mask(int chunk) const { return masks_[chunk * 48 + lane_]; }
   __device__ unsigned& place(int chunk) const { return masks_[chunk * 48 + 16 + lane_]; }
@@ -194,7 +188,7 @@ class Envelope {
       number(unit_) = static_cast<unsigned>(__popc(candidates)) | (same ? kSameChunk : 0);
       mask(unit_) = candidates;
     }
-    forget_anchors();
+    Base::forget_anchors();
     __syncthreads();
     int first = candidates_of(0, min(unit_, chunks));
     count_ = first + candidates_of(min(unit_, chunks), chunks);
@@ -206,7 +200,7 @@ class Envelope {
       }
     if (active) {
       place(unit_) = static_cast<unsigned>(first);
-      unsigned* to = keys + first * 16 + lane_;
+      unsigned* to = keys_ + first * 16 + lane_;
       const auto i0 = static_cast<unsigned>(unit_ * kChunk);
       unsigned rest = ((kKeyBias + i0 * i0) << kBits) + i0;  // of row r besides its height: i² − r² = i0² + 2·i0·r
       const unsigned step = kept((i0 << (kBits + 1)) + 1);
@@ -219,14 +213,8 @@ class Envelope {
         rest = kept(rest + step);
       }
     }
-    if (unit_ == 0) keys[count_ * 16 + lane_] = kBehindLast;
+    if (unit_ == 0) keys_[count_ * 16 + lane_] = kBehindLast;
     __syncthreads();
-  }
-
-  __device__ void forget_anchors() const {
-    auto* four = reinterpret_cast<uint4*>(anchors_);
-    for (int i = static_cast<int>(threadIdx.x); i < (coarse_steps(n_) * (kCoarse / kFine) + 1) * 4; i += kThreads)
-      four[i] = make_uint4(kNoKey, kNoKey, kNoKey, kNoKey);
   }
 
   __device__ int candidates_of(int first, int end) const {
@@ -239,58 +227,33 @@ class Envelope {
   /// Whether the chunks of a line, in each of which all is the same, are all the same. It has no candidates then.
   /// @param value  of the chunk's first row
   __device__ bool find_constant(unsigned value, bool active, bool may_be_constant) {
-    if (active) keys[unit_ * 16 + lane_] = value;
+    if (active) keys_[unit_ * 16 + lane_] = value;
     __syncthreads();
     bool same = may_be_constant;
-    for (int k = 1; k < chunks_of(n_); ++k) same &= keys[k * 16 + lane_] == keys[lane_];
-    if (same) count_ = 0, constant_ = keys[lane_];
+    for (int k = 1; k < chunks_of(n_); ++k) same &= keys_[k * 16 + lane_] == keys_[lane_];
+    if (same) count_ = 0, constant_ = keys_[lane_];
     __syncthreads();
     return same;
   }
 
-  /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last, of which there is one. For
-  /// neighbours (kStep = 1) step is 1, and the candidate behind the last, or kBehindLast, may be among them.
-  ///
-  /// @param flip  kKeyIndex: indices are taken from the other end, so that the last of several is least
-  template <int kCount, int kStep>
-  __device__ void scan(int x0, int first, int last, int step, unsigned* best, unsigned flip = 0) const {
-    const unsigned slope = 0u - (static_cast<unsigned>(x0) << (kBits + 1));
-    const int end = last * 16 + lane_;
-    const auto offer_two = [&](int p, auto&& offer) {
-      const int next = kStep == 1 ? p + 16 : min(p + 16 * step, end);  // a candidate more does no harm
-      const unsigned a = keys[p], b = keys[next], i = a & kIndex, k = b & kIndex;
-      const unsigned at_a = (a ^ flip) + i * slope, at_b = (b ^ flip) + k * slope;
-#pragma unroll
-      for (int j = 0; j < kCount; ++j) {
-        const unsigned rise = 0u - (static_cast<unsigned>(j * kStep) << (kBits + 1));
-        offer(j, at_a + kept(i) * rise, at_b + kept(k) * rise);
-      }
-    };
-    int p = first * 16 + lane_;
-    offer_two(p, [&](int j, unsigned a, unsigned b) { best[j] = min(a, b); });
-#pragma unroll 1
-    for (p += 32 * step; p <= end; p += 32 * step)
-      offer_two(p, [&](int j, unsigned a, unsigned b) { best[j] = __vimin3_u32(best[j], a, b); });
-  }
-
-  /// The same for eight neighbours and all candidates first … last, by companions. All that are as near as the nearest
+  /// As scan(), of eight neighbours and all candidates first … last, by companions. All that are as near as the nearest
   /// are among these: as squares are strictly convex, none lies beyond the first of those of the next anchor. Where
   /// companions rise or fall with the candidates, so do the indices that are compared anyway.
   ///
   /// @param lanes  that call it together: if they differ, none takes a way of its own
   __device__ void scan_by_companions(int x0, int first, int last, unsigned lanes, unsigned* best) const {
     bool rising = true, falling = true;
-    unsigned before = companions_[(keys[min(first, last) * 16 + lane_] & kKeyIndex) * 16];
+    unsigned before = companions_[(keys_[min(first, last) * 16 + lane_] & kKeyIndex) * 16];
 #pragma unroll 1  // as the compiler unrolls it, it takes longer
     for (int p = first + 1; p <= last; ++p) {
-      const unsigned companion = companions_[(keys[p * 16 + lane_] & kKeyIndex) * 16];
+      const unsigned companion = companions_[(keys_[p * 16 + lane_] & kKeyIndex) * 16];
       rising &= companion >= before;
       falling &= companion < before;
       before = companion;
     }
-    if (__all_sync(lanes, rising)) return scan<8, 1>(x0, first, last, 1, best);
+    if (__all_sync(lanes, rising)) return Base::template scan<8, 1>(x0, first, last, 1, best);
     if (!__all_sync(lanes, falling)) return scan_places(x0, first, last, best);
-    scan<8, 1>(x0, first, last, 1, best, kKeyIndex);
+    Base::template scan<8, 1>(x0, first, last, 1, best, kKeyIndex);
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] ^= kKeyIndex;
   }
@@ -300,7 +263,7 @@ class Envelope {
 #pragma unroll
     for (std::uint64_t& place : least) place = UINT64_MAX;
     for (int p = first; p <= last; ++p) {
-      const unsigned key = keys[p * 16 + lane_], i = key & kKeyIndex;
+      const unsigned key = keys_[p * 16 + lane_], i = key & kKeyIndex;
       const unsigned place = unsigned{companions_[i * 16]} << kKeyBits | i;
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -313,52 +276,8 @@ class Envelope {
       best[j] = static_cast<unsigned>(least[j] >> 32) | (static_cast<unsigned>(least[j]) & kKeyIndex);
   }
 
-  /// Place among the candidates of a key's index.
-  __device__ int place_of(unsigned key) const {
-    const auto i = static_cast<int>(key & kIndex), chunk = i / kChunk;
-    return static_cast<int>(place(chunk)) + __popc(mask(chunk) & lanes_before(i % kChunk));
-  }
-
-  /// The units share the candidates.
-  __device__ void find_coarse_anchors() {
-    if (unit_ >= count_) return;
-    const int anchors = coarse_steps(n_) + 1;
-#pragma unroll 1
-    for (int s = 0; s < kRounds * kAtOnce; s += kAtOnce) {
-      unsigned best[kAtOnce];
-      scan<kAtOnce, kCoarse>(s * kCoarse, unit_, count_ - 1, kUnits, best);
-      unsigned* to = &anchor(s * (kCoarse / kFine));
-      const auto put = [&](int count) {
-#pragma unroll
-        for (int j = 0; j < kAtOnce; ++j)
-          if (j < count) atomicMin(to + j * (kCoarse / kFine) * 16, best[j]);
-      };
-      if (s + kAtOnce <= anchors) put(kAtOnce);  // mostly, without a question for each
-      else put(anchors - s);
-    }
-  }
-
-  /// The units share the intervals and, where there are more units, the candidates of each.
-  __device__ void find_fine_anchors() {
-    const int intervals = coarse_steps(n_);
-    int shift = 0;
-    while (intervals << (shift + 1) <= kUnits) ++shift;
-    for (int id = unit_; id < intervals << shift; id += kUnits) {
-      const int k = id >> shift, part = id & ((1 << shift) - 1);
-      if (count_ == 0) continue;
-      const int first = place_of(anchor(k * 8)) + part, last = place_of(anchor(k * 8 + 8));
-      if (first > last) continue;
-      unsigned best[9];
-      scan<7, kFine>(k * kCoarse + kFine, first, last, 1 << shift, best);
-#pragma unroll
-      for (int j = 0; j < 7; ++j) atomicMin(&anchor(k * 8 + 1 + j), best[j]);
-    }
-  }
-
-  unsigned *anchors_, *masks_;
-  const int n_, lane_, unit_;
-  const Companion* companions_;
-  int count_ = 0;
+  unsigned* const masks_;
+  const Companion* const companions_;
   unsigned constant_ = kNone32;  ///< of a line without candidates
 };
 

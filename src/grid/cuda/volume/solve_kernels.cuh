@@ -58,8 +58,6 @@ void VolumePasses::search_along_z() const {
     if (n <= kShortFarLines) return launch_short(short_along_z<kShortFarLines, true>, z_tiles(), stream, volume);
     if (is_long && n > kLongestKeyed) return long_along_z<1024, kLabels>(*this);
     if (is_long && n > kShortAlongZ) return long_along_z<512, kLabels>(*this);
-    if (n <= 128) return far_along_z<256, 8>(*this);
-    if (n > 512 && n <= 640) return far_along_z<320, 32>(*this);
   }
   if (n <= 256) far_along_z<256, 16, kLabels>(*this);
   else if (n <= 512) far_along_z<256, 32, kLabels>(*this);
@@ -126,10 +124,6 @@ void VolumePasses::search_along_y() const {
     if (n <= kShortFarLines)
       return launch_short(short_along_y<kShortFarLines, kFar, true>, y_tiles(), stream, volume, emitter);
     if (is_long) return far_of_long_along_y<kFar>(*this);
-  }
-  if constexpr (kFloats) {
-    if (n <= 128) return far_along_y<256, 8, kFar>(*this);
-    if (n > 512 && n <= 640) return far_along_y<320, 32, kFar>(*this);
   }
   if (n <= 256) far_along_y<256, 16, kFar>(*this);
   else if (n <= 512) far_along_y<256, 32, kFar>(*this);

@@ -15,12 +15,12 @@
 // Phase 2: the kept rows of each line move together. Phases 3 and 4: the winners at every 64th anchor, from all
 // candidates, then at each, from those between.
 //
-// Source: volume/envelope.cuh; departs by keys that are measured from the line's middle, so that values may be larger.
+// Source: volume/anchors.cuh; departs by keys that are measured from the line's middle, so that values may be larger.
 // Cost: some 80 operations per element.
 #pragma once
 
+#include "grid/cuda/volume/anchors.cuh"
 #include "grid/cuda/volume/any/step_squares.cuh"
-#include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -44,28 +44,27 @@ __device__ inline unsigned rounded_halves(float halves) {
 /// Rows that are looked at together, and anchors, of which there is one more behind the last row.
 inline constexpr int kBracketChunk = 16;
 inline __host__ __device__ int bracket_chunks(int rows) { return (rows + kBracketChunk - 1) / kBracketChunk; }
-inline __host__ __device__ int bracket_anchors(int rows) { return coarse_steps(rows) * (kCoarse / kFine); }
 /// Bytes of shared memory.
 inline std::size_t brackets_bytes(int rows) {
-  const int of_lines = row_groups(rows) * 8 + bracket_anchors(rows) + 1 + bracket_chunks(rows);
+  const int of_lines = row_groups(rows) * 8 + anchors_of(rows) + bracket_chunks(rows);
   return static_cast<std::size_t>(of_lines) * 16 * sizeof(unsigned);
 }
 
 /// Of lines of up to kMostRows rows. All functions are called by all threads of the block.
 template <int kThreads, int kMostRows = kThreads>
-class Brackets {
+class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRows, kKeyBits, 2> {
+  using Base = Anchors<Brackets, kThreads, kMostRows, kKeyBits, 2>;
+  using Base::anchor, Base::count_, Base::keys_, Base::lane_, Base::n_, Base::unit_;
+
  public:
   static_assert(kMostRows % kThreads == 0);
-  static constexpr int kUnits = kThreads / 16, kChunk = kBracketChunk, kChunksOfUnit = kMostRows / kThreads;
+  using Base::kUnits;
+  static constexpr int kChunk = kBracketChunk, kChunksOfUnit = kMostRows / kThreads;
 
   __device__ Brackets(unsigned* memory, int rows)
-      : keys_(memory),
-        anchors_(keys_ + row_groups(rows) * 128),
-        chunks_(anchors_ + (bracket_anchors(rows) + 1) * 16),
-        n_(rows),
-        middle_(coarse_steps(rows) * (kCoarse / 2)),
-        lane_(static_cast<int>(threadIdx.x) % 16),
-        unit_(static_cast<int>(threadIdx.x) / 16) {}
+      : Base(memory, memory + row_groups(rows) * 128, rows),
+        chunks_(Base::anchors_ + anchors_of(rows) * 16),
+        middle_(coarse_steps(rows) * (kCoarse / 2)) {}
 
   /// @param line    the lane's: eight rows, line.group(q), which are padded; of a row's word, line.word(row), in halves
   ///                line.halves(word), which are rounded_halves() or kNoHalves, and in double, where
@@ -74,14 +73,14 @@ class Brackets {
   template <class Line>
   __device__ void find(const Line& line, double weight) {
     keep_candidates(line, weight);
-    find_anchors();
+    Base::find_anchors();
   }
 
   /// The same of a line of whose rows few have sites. @returns whether their values are small: else nothing is found
   template <class Line>
   __device__ bool find_among(const SortedRows& listed, const Line& line) {
     if (!keep_listed(listed, line)) return false;
-    find_anchors();
+    Base::find_anchors();
     return true;
   }
 
@@ -108,6 +107,17 @@ class Brackets {
     }
   }
 
+  // As Anchors ask for it. An anchor is half a row ahead of a group.
+  __device__ unsigned slope_at(int x) const {
+    return 0u - (static_cast<unsigned>(4 * x - 2 - 4 * middle_) << kKeyBits);
+  }
+  __device__ unsigned index_of(unsigned key) const { return (key & kKeyIndex) - static_cast<unsigned>(middle_); }
+  __device__ int place_of(unsigned key) const {
+    const auto i = static_cast<int>(key & kKeyIndex), chunk = i / kChunk;
+    const unsigned own = chunk_at(chunk);
+    return static_cast<int>(place_in(own)) + __popc(own & lanes_before(i % kChunk));
+  }
+
  private:
   /// Where a candidate's parabola has its place among lines: above the chord between two others it is nowhere the
   /// least.
@@ -123,15 +133,11 @@ class Brackets {
     }
   };
 
-  static constexpr int kFineSteps = kCoarse / kFine;
-
   __device__ const unsigned* key_at(int place) const { return keys_ + place * 16 + lane_; }
   /// Which rows of a chunk are candidates, in bits, and how many there are before these.
   __device__ unsigned& chunk_at(int chunk) const { return chunks_[chunk * 16 + lane_]; }
   static __device__ unsigned chunk_of(unsigned mask, unsigned place) { return place << kChunk | mask; }
   static __device__ unsigned place_in(unsigned chunk) { return chunk >> kChunk; }
-  /// Of half a row before a group.
-  __device__ unsigned& anchor(int group) const { return anchors_[group * 16 + lane_]; }
   /// Keeps keys from falling below 0.
   __device__ unsigned bias() const { return static_cast<unsigned>(2 * middle_ * middle_ + 2 * middle_ + 1); }
   /// Values up to this leave keys below 2²²: at an anchor they have less than 6 · middle² more, and the bias.
@@ -143,9 +149,6 @@ class Brackets {
     const int from_middle = row - middle_;
     return (value + static_cast<unsigned>(2 * from_middle * from_middle) + bias()) << kKeyBits |
            static_cast<unsigned>(row);
-  }
-  __device__ void clear_anchors() const {
-    for (int i = static_cast<int>(threadIdx.x); i < (bracket_anchors(n_) + 1) * 16; i += kThreads) anchors_[i] = kNoKey;
   }
 
   /// A chunk's values in halves. @returns whether all are small
@@ -220,7 +223,7 @@ class Brackets {
       mask[c] = candidates(value[c]);
       chunk_at(chunk) = chunk_of(mask[c], static_cast<unsigned>(__popc(mask[c])));
     });
-    clear_anchors();
+    Base::forget_anchors();
     __syncthreads();
     unsigned before = 0;
     const unsigned* chunk = &chunk_at(0);
@@ -249,7 +252,7 @@ class Brackets {
     }
     for (int k = unit_; k < bracket_chunks(n_); k += kUnits)
       chunk_at(k) = chunk_of(listed.bits.mask(k * kChunk), static_cast<unsigned>(listed.bits.place_of(k * kChunk)));
-    clear_anchors();
+    Base::forget_anchors();
     return __syncthreads_and(are_small);
   }
   /// Rows of a chunk, in bits, that lie above no chord by more than roundings hide, two halves.
@@ -280,64 +283,8 @@ class Brackets {
     }
   }
 
-  /// Least keys at the anchors first + k·kStep, among the candidates from, from + by, … ≤ to.
-  template <int kCount, int kStep>
-  __device__ void scan(int first, int from, int to, int by) const {
-    unsigned best[kCount], slope[kCount];
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) {
-      best[k] = kNoKey;
-      slope[k] = 0u - (static_cast<unsigned>(4 * kFine * (first + k * kStep) - 2 - 4 * middle_) << kKeyBits);
-    }
-    const int end = to * 16 + lane_;
-    for (int p = from * 16 + lane_; p <= end; p += 32 * by) {
-      const unsigned a = keys_[p], b = keys_[min(p + 16 * by, end)];
-      const unsigned i = (a & kKeyIndex) - static_cast<unsigned>(middle_);
-      const unsigned j = (b & kKeyIndex) - static_cast<unsigned>(middle_);
-#pragma unroll
-      for (int k = 0; k < kCount; ++k) best[k] = __vimin3_u32(best[k], a + i * slope[k], b + j * slope[k]);
-    }
-#pragma unroll
-    for (int k = 0; k < kCount; ++k)
-      if (first + k * kStep <= bracket_anchors(n_)) atomicMin(&anchor(first + k * kStep), best[k]);
-  }
-  /// Place of a key's row among the candidates.
-  __device__ int place_of(unsigned key) const {
-    const auto i = static_cast<int>(key & kKeyIndex), chunk = i / kChunk;
-    const unsigned own = chunk_at(chunk);
-    return static_cast<int>(place_in(own)) + __popc(own & lanes_before(i % kChunk));
-  }
-
-  __device__ void find_anchors() const {
-    find_coarse_anchors();
-    __syncthreads();
-    find_fine_anchors();
-    __syncthreads();
-  }
-  /// The units share the candidates.
-  __device__ void find_coarse_anchors() const {
-    // In even rounds, each of so many that registers hold what they need.
-    constexpr int kAll = kMostRows / kCoarse + 1, kRounds = (kAll + 8) / 9, kTogether = (kAll + kRounds - 1) / kRounds;
-    if (unit_ >= count_) return;
-    for (int first = 0; first <= bracket_anchors(n_); first += kTogether * kFineSteps)
-      scan<kTogether, kFineSteps>(first, unit_, count_ - 1, kUnits);
-  }
-  /// The units share the intervals and, where there are more units, the candidates of each.
-  __device__ void find_fine_anchors() const {
-    if (count_ == 0) return;
-    const int intervals = coarse_steps(n_);
-    int shift = 0;
-    while (intervals << (shift + 1) <= kUnits) ++shift;
-    for (int id = unit_; id < intervals << shift; id += kUnits) {
-      const int first = (id >> shift) * kFineSteps, part = id & ((1 << shift) - 1);
-      const int from = place_of(anchor(first)) + part, to = place_of(anchor(first + kFineSteps));
-      if (from <= to) scan<kFineSteps - 1, 1>(first + 1, from, to, 1 << shift);
-    }
-  }
-
-  unsigned *keys_, *anchors_, *chunks_;
-  const int n_, middle_, lane_, unit_;
-  int count_ = 0;
+  unsigned* const chunks_;
+  const int middle_;
 };
 
 /// The least squares of eight rows of a line, in double, from rows that are offered.

@@ -112,8 +112,6 @@ class SitesOfRows {
     const auto along_x = static_cast<int>(Leads::along_x(lead));
     return {lead & 1 ? along_x : -along_x, Leads::along_z(lead)};
   }
-  /// TileKind, of each row.
-  __device__ const std::uint8_t* kinds() const { return kinds_; }
   __device__ TileKind kind(int y) const { return static_cast<TileKind>(__ldg(kinds_ + y)); }
   /// Whether row y has sites, which it has in all columns or in none.
   __device__ bool has_site(int y) const { return kind(y) != kEmpty; }
@@ -174,21 +172,6 @@ class SitesOfRows {
     }
   }
   __device__ int z() const { return z_; }
-
-  /// Eight rows, from the first on.
-  struct EightRows {
-    const std::uint16_t* leads;  ///< kLeadsOfRow apart
-    const uint2* words;          ///< depth() apart
-    int y;
-  };
-  __device__ EightRows rows_from(int y) const { return {leads_ + y * kLeadsOfRow, words_ + y * depth_, y}; }
-  __device__ void advance(EightRows& rows) const {
-    rows.leads += 8 * kLeadsOfRow;
-    rows.words += depth(8);
-    rows.y += 8;
-  }
-  /// Of so many rows: words.
-  __device__ unsigned depth(int rows) const { return static_cast<unsigned>(rows * depth_); }
 
  private:
   /// Of the half's first column.
