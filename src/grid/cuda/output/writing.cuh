@@ -18,8 +18,6 @@ enum class Writing {
   label_sites,     ///< the same of labels
   general,         ///< anything else
   general_labels,  ///< the same of labels
-  both_sides,      ///< float distances of both sides of a signed field at once, or of signed labels of few rows
-  transposed,      ///< float distances of a transposed volume
 };
 
 __host__ __device__ constexpr bool is_of_labels(Writing writing) {
@@ -31,10 +29,6 @@ __host__ __device__ constexpr bool finds_sites(Writing writing) {
 }
 __host__ __device__ constexpr bool is_general(Writing writing) {
   return writing == Writing::general || writing == Writing::general_labels || finds_sites(writing);
-}
-/// Of labels, or of both sides of a signed field.
-__host__ __device__ constexpr bool is_of_runs(Writing writing) {
-  return is_of_labels(writing) || writing == Writing::both_sides;
 }
 
 /// From squares to distances. Of a signed field this is one side; what has distance 0 belongs to the other.
