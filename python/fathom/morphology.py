@@ -15,10 +15,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import _core
-from ._dtypes import MASKS, Kind
-from ._images import Images
-from ._options import Spacing, choose, number
-from ._progress import Progress
+from ._apps.images import Images
+from ._arrays.dtypes import MASKS, Kind
+from ._common.options import Spacing, choose, number
+from ._common.progress import Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
