@@ -1,6 +1,6 @@
 """Which parts of the package import which, as scripts/check_includes.py says it of the library.
 
-_core <- _common <- _arrays <- _grid | _points | _mesh | stream <- _apps <- published <- fathom <- compat | torch
+_core <- _common <- _arrays <- _grid | _points | _mesh | stream <- _apps <- published <- fathom <- compat, torch
 """
 
 import ast

@@ -10,7 +10,7 @@ from .. import _core
 from .._arrays.dtypes import Kind
 from .._common.options import Spacing
 from .._common.progress import Progress
-from .._grid.options import Border, Sites, make, sites_among
+from .._grid.options import Border, Settings, Sites, make, sites_among
 from .images import Images
 
 _DIRECTIONS = Kind("out", (np.dtype(np.float32),))
@@ -80,7 +80,7 @@ def direction(
            [ 45., 360., 315.]], dtype=float32)
     """
     images = Images(x, "x", ndim, None, backend, threads, progress, stream=stream)
-    settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, False, "faces")
+    settings = Settings(sites_among(x, sites), spacing, metric, border, max_distance, backend, threads)
     result = images.output(out, _DIRECTIONS)
     images.run(_core.direction, make(settings, len(images.space), ()), result)
     return result.finish()

@@ -64,7 +64,6 @@ class Images:
 
     def run(self, operation: Callable[..., Any], *arguments: Any) -> Any:
         """Calls an operation of the compiled part: with the array, the rank of space, the common options, the
-        arguments, in which inputs and outputs stand for their memory, and whoever listens. Of an array on a device the
-        operation is that with "_on_device" behind its name, which gets a stream in place of who listens."""
+        arguments, in which inputs and outputs stand for their memory, and whoever listens."""
         memories = [getattr(one, "memory", one) for one in arguments]
-        return self.given.call(operation, (len(self.space), self._common, *memories), self._listener)
+        return operation(self.given.memory, len(self.space), self._common, *memories, self._listener)

@@ -13,7 +13,7 @@ from .._arrays.take import take_values
 from .._common.options import Spacing, choose
 from .._common.progress import Progress, listener
 from .._grid.call import Call
-from .._grid.options import Border, Sites, sites_among
+from .._grid.options import Border, Settings, Sites, sites_among
 
 _TIES = {"first": 0, "lowest": 1}
 
@@ -81,7 +81,7 @@ def expand_labels(
             labels, distance, labels=True, spacing=spacing, ndim=ndim, out=out, backend=backend, threads=threads,
             stream=stream, progress=progress,
         )
-    settings = ("nonzero", spacing, metric, border, distance, backend, threads, False, "faces")
+    settings = Settings("nonzero", spacing, metric, border, distance, backend, threads)
     values = take_values(labels, "labels", stream)
     # Background beyond the distance has no nearest site and keeps its value: 0.
     return Call(values.numbers("labels"), ndim, None, settings, listener(progress)).carry(values, out)
@@ -156,10 +156,12 @@ def fill_nearest(
             out.mask = mask
         return np.ma.MaskedArray(filled, mask) if out is None else out
     values = take_values(x, "x", stream)
-    gaps = values.gaps(missing)
+    gaps = values.undefined() if missing is None else values.beside(missing, "missing")
+    if gaps is None:
+        raise TypeError(f"missing must be given: x has the dtype {values.dtype}, which has no NaN")
     if gaps.shape != values.shape:
         raise ValueError(f"missing has the shape {gaps.shape}; it must have {values.shape}, as x")
-    settings = ("zero", spacing, metric, border, max_distance, backend, threads, False, "faces")
+    settings = Settings("zero", spacing, metric, border, max_distance, backend, threads)
     return Call(gaps, ndim, None, settings, listener(progress)).carry(values, out)
 
 
@@ -219,7 +221,7 @@ def allocation(
     >>> fathom.allocation(np.array([[3, 1, 1, 1, 8]]), sites=">2")
     array([[3, 3, 3, 8, 8]])
     """
-    settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, False, "faces")
+    settings = Settings(sites_among(x, sites), spacing, metric, border, max_distance, backend, threads)
     values = take_values(x, "x", stream)
     return Call(values.numbers("x"), ndim, None, settings, listener(progress)).carry(values, out)
 

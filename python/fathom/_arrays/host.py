@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
-from .._common.progress import Listener
 from .dtypes import FLOATS, INDICES, READABLE, DType, DTypes, Kind, Shape
 from .given import Labelled, as_numpy, is_narrow, is_of, plain, readable_type, refuse, way_back
-from .kinds import Input, Output
+from .kinds import Output
 from .places import lies_on_cuda
 
 Array = npt.NDArray[Any]
@@ -31,6 +29,7 @@ class HostInput:
     """An input that NumPy can read, and what makes results of its kind."""
 
     __slots__ = ("_give_back", "array", "shape")
+    device = None
 
     def __init__(self, array: Array, give_back: GiveBack | None) -> None:
         self.array = array
@@ -128,46 +127,27 @@ class HostInput:
         return out.finish()
 
     def output_into(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> HostOutput:
-        result = self._over(out, kind, shape, dtype)
+        result = _over(out, kind, shape, dtype, has_rows)
         if result.target is not None and np.may_share_memory(result.target, self.array):
             raise ValueError(f"{kind.name} shares memory with the input; give an array of its own")
         return result
 
-    def _over(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> HostOutput:
-        """The caller's array for a result, which may be the input's."""
-        array = _writable(out, kind.name)
-        kind.check(array.shape, array.dtype.newbyteorder("="), shape, dtype)
-        direct = has_rows(array) and array.dtype.isnative
-        return HostOutput(array if direct else np.empty(shape, array.dtype.newbyteorder("=")), out, array, None)
-
-    def transform(
-        self,
-        rank: int,
-        options: _core.Options,
-        distance: Output | None,
-        squared: Output | None,
-        nearest: Output | None,
-        coordinates: Output | None,
-        listener: Listener,
-    ) -> None:
-        _core.transform(
-            self.array,
-            rank,
-            options,
-            None if distance is None else distance.memory,
-            None if squared is None else squared.memory,
-            None if nearest is None else nearest.memory,
-            None if coordinates is None else coordinates.memory,
-            listener,
-        )
+    def output_over(self, out: Any, kind: Kind) -> HostOutput:
+        return _over(out, kind, self.shape, None, lambda array: array.flags.c_contiguous)
 
     @property
     def memory(self) -> Array:
         return self.array
 
+    @property
+    def bytes(self) -> Array:
+        return _bytes(self.array)
+
+    def check_place(self, x: Any, name: str) -> None:
+        check_on_host(x, name)
+
     def beside(self, x: Any, name: str) -> HostInput:
-        if lies_on_cuda(x, name):
-            raise ValueError(f"{name} lies on a CUDA device, but the input on the host; copy it to the host")
+        check_on_host(x, name)
         return HostInput.of_numbers(x, name)
 
     def copied(self, dtype: DType, out: Any = None) -> HostOutput:
@@ -176,55 +156,8 @@ class HostInput:
         result.memory[...] = self.array
         return result
 
-    def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
-        return operation(self.array, *arguments, listener)
-
-    def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
-        return _core.SiteSet(self.array, is_mask, choices, threads, listener)
-
     def indices(self, name: str, noun: str) -> HostInput:
         return HostInput(as_indices(self.array, name, noun), None)
-
-    def voxel_set(self, backend: int) -> _core.VoxelSet:
-        return _core.VoxelSet.of_mask(self.array, backend)
-
-    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None = None) -> int:
-        if to is not None and not isinstance(to, HostInput):
-            raise ValueError("to lies on a CUDA device, but elements on the host; give both in one place")
-        return voxels.edit(edit, self.array, None if to is None else to.array)
-
-    def dynamic_set(self, choices: _core.SetChoices, threads: int) -> _core.DynamicSet:
-        return _core.DynamicSet(self.array, choices, threads)
-
-    def add_to(self, sites: _core.DynamicSet) -> int:
-        return sites.add(self.array)
-
-    def move_in(self, sites: _core.DynamicSet, ids: npt.NDArray[np.int64]) -> None:
-        sites.move(ids, self.array)
-
-    def nearest(
-        self,
-        sites: _core.SiteSet,
-        options: _core.QueryOptions,
-        directions: Input | None,
-        half_angles: Input | None,
-        distance: Output | None,
-        squared: Output | None,
-        site: Output,
-        lower: Output | None,
-        listener: Listener,
-    ) -> None:
-        sites.nearest(
-            self.array,
-            options,
-            _beside(directions, "directions"),
-            _beside(half_angles, "half_angle"),
-            None if distance is None else distance.memory,
-            None if squared is None else squared.memory,
-            site.memory,
-            None if lower is None else lower.memory,
-            listener,
-        )
 
     def at(self, stream: Any) -> HostInput:
         """What makes results of this kind in the order of the caller's stream, if one is given."""
@@ -236,51 +169,19 @@ class HostInput:
         """A copy in the host's memory."""
         return self.array.copy()
 
-    def triangle_set(
-        self, vertices: Array, faces: Array, choices: _core.MeshChoices, threads: int, listener: Listener
-    ) -> _core.TriangleSet:
-        """A mesh of the host's arrays, to live where this input lies."""
-        return _core.TriangleSet(vertices, faces, choices, threads, listener)
-
-    def nearest_triangles(
-        self, mesh: _core.TriangleSet, outputs: tuple[Any, ...], threads: int, listener: Listener
-    ) -> None:
-        """Fills the outputs for points at coordinates."""
-        mesh.nearest(self.array, outputs, threads, listener)
-
-    def field(
-        self,
-        mesh: _core.TriangleSet,
-        lattice: _core.Lattice,
-        outputs: tuple[Any, ...],
-        threads: int,
-        listener: Listener,
-    ) -> None:
-        """Fills the outputs, which are of this kind, for the points of a lattice."""
-        mesh.field(lattice, outputs, threads, listener)
-
-    def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
-        array = np.ascontiguousarray(self.array).reshape(self.shape)
-        kind = Kind("out", (array.dtype,))
-        result = self.output(self.shape, array.dtype) if out is None else self._over(out, kind, self.shape, None)
-        dense = result.memory if result.memory.flags.c_contiguous else np.empty_like(array)
-        # In place is right: what is read keeps its value. Of arrays that overlap otherwise a copy is read.
-        if np.may_share_memory(dense, array) and dense.ctypes.data != array.ctypes.data:
-            array = array.copy()
-        _core.gather(_bytes(array), array.itemsize, nearest.memory.reshape(-1), image_size, _bytes(dense))
-        if dense is not result.memory:
-            result.memory[...] = dense
-        return result.finish()
-
-    def gaps(self, missing: Any) -> HostInput:
-        if missing is not None:
-            _check_place(missing, "missing")
-            return HostInput.of_numbers(missing, "missing")
+    def undefined(self) -> HostInput | None:
         if self.dtype.kind in "fc" or is_narrow(self.dtype):
             return HostInput(_readable(np.isnan(self.array), "x"), None)
         if self.dtype.kind in "mM":
             return HostInput(_readable(np.isnat(self.array), "x"), None)
-        raise TypeError(f"missing must be given: x has the dtype {self.dtype}, which has no NaN")
+        return None
+
+    def dense(self, result: Output) -> HostInput:
+        array = np.ascontiguousarray(self.array).reshape(self.shape)
+        memory = result.memory
+        if np.may_share_memory(memory, array) and memory.ctypes.data != array.ctypes.data:
+            array = array.copy()
+        return HostInput(array, self._give_back)
 
 
 class HostOutput:
@@ -294,6 +195,10 @@ class HostOutput:
         self.target = array
         """The memory of the caller's array; written at the end where the library cannot do it itself."""
         self._give_back = give_back
+
+    @property
+    def bytes(self) -> Array:
+        return _bytes(self.memory)
 
     def finish(self) -> Any:
         if self.target is not None:
@@ -319,12 +224,6 @@ def as_indices(x: Any, name: str, noun: str) -> npt.NDArray[np.int64]:
 def _readable(array: Array, name: str) -> Array:
     array = array.astype(readable_type(array.dtype, name), copy=False)
     return array if has_rows(array) else np.ascontiguousarray(array)
-
-
-def _beside(given: Input | None, name: str) -> Array | None:
-    if given is None or isinstance(given, HostInput):
-        return None if given is None else given.array
-    raise ValueError(f"{name} lies on a CUDA device, but q on the host; give an array on the host")
 
 
 def _coordinate_type(array: Array, name: str) -> DType:
@@ -364,6 +263,16 @@ def has_rows(array: Array) -> bool:
     )
 
 
+def _over(
+    out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None, fits: Callable[[Array], bool]
+) -> HostOutput:
+    """The caller's array for a result; where it does not fit the library, by way of another."""
+    array = _writable(out, kind.name)
+    kind.check(array.shape, array.dtype.newbyteorder("="), shape, dtype)
+    direct = fits(array) and array.dtype.isnative
+    return HostOutput(array if direct else np.empty(shape, array.dtype.newbyteorder("=")), out, array, None)
+
+
 def _writable(out: Any, name: str) -> Array:
     """The memory behind the caller's array, as NumPy sees it."""
     array = out if type(out) is np.ndarray else _shared_memory(out, name)
@@ -372,7 +281,7 @@ def _writable(out: Any, name: str) -> Array:
     return array
 
 
-def _check_place(x: Any, name: str) -> None:
+def check_on_host(x: Any, name: str) -> None:
     if lies_on_cuda(x, name):
         raise ValueError(f"{name} lies on a CUDA device, but the input on the host; give an array on the host")
 
@@ -384,7 +293,7 @@ def _shared_memory(out: Any, name: str) -> Array:
     if is_of(out, "xarray", "DataArray"):
         return np.asarray(out.values)
     out = plain(out)
-    _check_place(out, name)
+    check_on_host(out, name)
     if not hasattr(out, "__dlpack__") and not hasattr(out, "__array_interface__"):
         raise TypeError(f"{name} must be an array, not {type(out).__name__}")
     array = np.asarray(out)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-import numpy as np
 import numpy.typing as npt
 
-from .. import _core
-from .._common.progress import Listener
 from .dtypes import DType, DTypes, Kind, Shape
 
 
@@ -19,6 +16,10 @@ class Output(Protocol):
     memory: Any
     """What the compiled part takes."""
 
+    @property
+    def bytes(self) -> Any:
+        """The same, whatever its elements are; of a result without gaps."""
+
     def finish(self) -> Any:
         """The caller's array, or the new one as the input's kind of array."""
 
@@ -26,7 +27,13 @@ class Output(Protocol):
 class Input(Protocol):
     """An array that the library can read, and what makes results of its kind."""
 
+    array: Any
+    """As its own library has it."""
     shape: Shape
+
+    @property
+    def device(self) -> int | None:
+        """The number of the CUDA device that it lies on; None for the host."""
 
     @property
     def dtype(self) -> DType:
@@ -35,6 +42,13 @@ class Input(Protocol):
     @property
     def memory(self) -> Any:
         """What the compiled part takes."""
+
+    def check_place(self, x: Any, name: str) -> None:
+        """Raises ValueError or TypeError if an array does not lie where this one does, or is of another kind."""
+
+    @property
+    def bytes(self) -> Any:
+        """The same of elements without gaps, whatever they are."""
 
     def beside(self, x: Any, name: str) -> Input:
         """Another input, which must lie where this one does."""
@@ -60,64 +74,20 @@ class Input(Protocol):
     def reshaped(self, shape: Shape) -> Input:
         """The same numbers, which are dense, in another shape."""
 
+    def undefined(self) -> Input | None:
+        """Which elements are not equal to themselves, as NaN is; None if there is none such in their type."""
+
+    def dense(self, result: Output) -> Input:
+        """The same elements without gaps, to be read while the result is written: in place, or elsewhere."""
+
     def output(self, shape: Shape, dtype: DType) -> Output:
         """A new array for a result."""
+
+    def output_over(self, out: Any, kind: Kind) -> Output:
+        """The caller's array for a result of the input's shape, without gaps; it may be the input's own."""
 
     def output_into(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> Output:
         """The caller's array for a result."""
 
-    def transform(
-        self,
-        rank: int,
-        options: _core.Options,
-        distance: Output | None,
-        squared: Output | None,
-        nearest: Output | None,
-        coordinates: Output | None,
-        listener: Listener,
-    ) -> None:
-        """Fills the outputs that are given."""
-
-    def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
-        """Calls an operation of the compiled part, or its twin for arrays on a device."""
-
-    def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
-        """Sites at coordinates, or at a mask's elements that are not 0, where these lie."""
-
     def indices(self, name: str, noun: str) -> Input:
         """The same numbers as indices, of which each is called `noun`: one axis of int64."""
-
-    def voxel_set(self, backend: int) -> _core.VoxelSet:
-        """The mask's elements that are not 0, where it lies."""
-
-    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None = None) -> int:
-        """Changes the elements with these indices; the number of an edit of ``_core.EDITS``."""
-
-    def dynamic_set(self, choices: _core.SetChoices, threads: int) -> _core.DynamicSet:
-        """Sites at coordinates, to be edited."""
-
-    def add_to(self, sites: _core.DynamicSet) -> int:
-        """New sites at coordinates. The first one's index."""
-
-    def move_in(self, sites: _core.DynamicSet, ids: npt.NDArray[np.int64]) -> None:
-        """Puts sites with these indices to coordinates."""
-
-    def nearest(
-        self,
-        sites: _core.SiteSet,
-        options: _core.QueryOptions,
-        directions: Input | None,
-        half_angles: Input | None,
-        distance: Output | None,
-        squared: Output | None,
-        site: Output,
-        lower: Output | None,
-        listener: Listener,
-    ) -> None:
-        """Fills the outputs that are given for queries at coordinates."""
-
-    def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
-        """Each element's value from its nearest site; its own where there is none."""
-
-    def gaps(self, missing: Any) -> Input:
-        """True where a value is missing: where `missing` says so, else where it is not equal to itself, as NaN."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from .. import _core
 from .._arrays.dtypes import COORDINATES, INDICES, DType, Kind, Shape, for_indices, named
 from .._arrays.kinds import Input, Output
 from .._common.options import space_rank
@@ -66,12 +67,24 @@ class Call:
         coordinates: Output | None = None,
     ) -> None:
         """Fills the outputs that are given."""
-        self.input.transform(
-            len(self.space), self._options, distance, squared, nearest, coordinates, self._listener
+        _core.transform(
+            self.input.memory,
+            len(self.space),
+            self._options,
+            None if distance is None else distance.memory,
+            None if squared is None else squared.memory,
+            None if nearest is None else nearest.memory,
+            None if coordinates is None else coordinates.memory,
+            self._listener,
         )
 
     def carry(self, values: Input, out: Any) -> Any:
         """Values from the nearest sites; their own where there is none."""
         nearest = self.input.output(self.batch + self.part, for_indices(self.space))
         self.run(nearest=nearest)
-        return values.carry(nearest, math.prod(self.space), out)
+        dtype = values.dtype
+        result = values.output(values.shape, dtype) if out is None else values.output_over(out, Kind("out", (dtype,)))
+        # In place is right: what is read keeps its value.
+        dense = values.dense(result)
+        _core.gather(dense.bytes, dtype.itemsize, nearest.memory, math.prod(self.space), result.bytes)
+        return result.finish()

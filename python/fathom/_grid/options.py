@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from operator import index
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 
@@ -136,9 +136,21 @@ def distance_limit(max_distance: float | None) -> float:
     return limit
 
 
-Settings = tuple[Sites, Spacing, str, Border, Union[float, None], Union[str, None], Union[int, None], bool, str]
-"""What the library shall do, as the caller said it: sites, spacing, metric, border, max_distance, backend, threads,
-signed, surface; distance_transform() documents each."""
+class Settings(NamedTuple):
+    """What the library shall do, as the caller said it; :func:`fathom.distance_transform` documents each.
+
+    Made and looked up in every call: a frozen dataclass would take 1.4 µs more, a sixth of a small call.
+    """
+
+    sites: Sites
+    spacing: Spacing
+    metric: str
+    border: Border
+    max_distance: float | None
+    backend: str | None
+    threads: int | None
+    signed: bool = False
+    surface: str = "faces"
 
 
 def remembered(settings: Settings, rank: int) -> _core.Options:
@@ -160,18 +172,17 @@ def _remembered(settings: Settings, rank: int) -> _core.Options:
 
 def make(settings: Settings, rank: int, region: Ranges) -> _core.Options:
     """Options of the library for images with so many axes, of which a region is wanted."""
-    sites, spacing, metric, border, max_distance, backend, threads, signed, surface = settings
-    rule, value = site_rule(sites)
+    rule, value = site_rule(settings.sites)
     return _core.Options(
         rule,
         value,
-        choose(_METRICS, metric, "metric"),
-        () if spacing is None else numbers(spacing, rank, "spacing"),
-        borders(border, rank),
-        distance_limit(max_distance),
-        signed,
-        choose(_SURFACES, surface, "surface"),
+        choose(_METRICS, settings.metric, "metric"),
+        () if settings.spacing is None else numbers(settings.spacing, rank, "spacing"),
+        borders(settings.border, rank),
+        distance_limit(settings.max_distance),
+        settings.signed,
+        choose(_SURFACES, settings.surface, "surface"),
         region,
-        backend_number(backend),
-        thread_count(threads),
+        backend_number(settings.backend),
+        thread_count(settings.threads),
     )

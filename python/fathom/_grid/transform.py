@@ -11,7 +11,7 @@ from .._arrays.take import take
 from .._common.options import Spacing
 from .._common.progress import Progress, listener
 from .call import Call
-from .options import Border, Region, Sites, sites_among
+from .options import Border, Region, Settings, Sites, sites_among
 
 
 def distance_transform(
@@ -128,7 +128,7 @@ def distance_transform(
     """
     if indices_out is not None and not return_indices:
         raise ValueError("indices_out is given, but return_indices is False; set it to True")
-    settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, signed, "faces")
+    settings = Settings(sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, signed)
     call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
     coordinates = call.coordinates(indices_out) if return_indices else None
     # A 0-d array has no axes that coordinates could lie along.
@@ -193,7 +193,7 @@ def signed_distance(
     >>> fathom.signed_distance(np.array([[0, 0, 1, 1, 1]]), surface="centers")
     array([[ 2.,  1., -1., -2., -3.]], dtype=float32)
     """
-    settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, True, surface)
+    settings = Settings(sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, True, surface)
     call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
     result = call.output(DISTANCES, out, dtype, FLOATS[0])
     call.run(distance=result)
@@ -251,7 +251,7 @@ def nearest_site(
     >>> labels.ravel()[nearest]
     array([[5, 5, 5, 7, 7]])
     """
-    settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, False, "faces")
+    settings = Settings(sites_among(x, sites), spacing, metric, border, max_distance, backend, threads)
     call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
     result = call.output(NEAREST, out, dtype, for_indices(call.space))
     call.run(nearest=result)

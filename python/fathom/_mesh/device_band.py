@@ -60,7 +60,7 @@ class DeviceBand(LatticeBand):
         """Distances of the whole lattice, [z, y, x]: as :meth:`Band.to_dense`."""
         like = self._like.at(None)
         out = like.output(self.shape[::-1], self._dtype)
-        self._there.to_dense(out.memory, like.stream)
+        self._there.to_dense(out.memory)
         return out.finish()
 
     def to_sparse_coo(self) -> Any:
@@ -79,7 +79,7 @@ class DeviceBand(LatticeBand):
         """A list of what belongs to the points, in the order of to_list()."""
         like = self._like.at(None)
         out = like.output(shape, dtype)
-        self._there.to_list(tuple(out.memory if k == number else None for k in range(4)), like.stream)
+        self._there.to_list(tuple(out.memory if k == number else None for k in range(4)))
         return out.finish()
 
     def download(self) -> Band:

@@ -126,7 +126,7 @@ class TriangleSet:
             raise ValueError(f"vertices has the shape {given.shape}; it must have (v, 3)")
         numbers_of = choose(_core.SIGNS, sign, "sign"), choose(_core.RULES, rule, "rule"), backend_number(backend)
         choices = *numbers_of, device_bytes(device_memory)
-        if not isinstance(given, CudaInput) and lies_on_cuda(faces, "faces"):
+        if given.device is None and lies_on_cuda(faces, "faces"):
             raise ValueError("faces lies on a CUDA device, but vertices on the host; give both in one place")
         triangles = faces_of(faces, stream)
         told = listener(progress)
@@ -138,7 +138,9 @@ class TriangleSet:
     ) -> None:
         vertices.flags.writeable = faces.flags.writeable = False
         self._vertices, self._faces, self._like, self._choices = vertices, faces, like, choices
-        self._set = like.triangle_set(vertices, faces, choices, threads, told)
+        if like.device is not None and choices[2] == _core.BACKENDS["cpu"]:
+            raise ValueError("vertices lies on a CUDA device, where the backend cpu cannot work; use auto or cuda")
+        self._set = _core.TriangleSet(vertices, faces, choices, like.device, threads, told)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle and copy: by the triangles, of which a set is built again."""
@@ -238,7 +240,7 @@ class TriangleSet:
         kind = queries.dtype if dtype is None else named(dtype, FLOATS)
         wanted = (distance, triangle, closest, barycentric, feature, gradient, inside)
         outputs = _Outputs(queries, queries.shape[:-1], wanted, kind, INDICES[1])
-        queries.nearest_triangles(self._set, outputs.memory(), thread_count(threads), listener(progress))
+        self._set.nearest(queries.memory, outputs.memory(), thread_count(threads), listener(progress))
         return Nearest(**outputs.finish())
 
     def field(
@@ -277,7 +279,7 @@ class TriangleSet:
         points = lattice_of(self._set, lattice, _DENSE_MARGIN)
         wanted = (distance, triangle, closest, barycentric, feature, gradient, inside)
         outputs = _Outputs(like, tuple(points.shape[::-1]), wanted, _float_type(dtype), INDICES[0])
-        like.field(self._set, points, outputs.memory(), thread_count(threads), listener(progress))
+        self._set.field(points, outputs.memory(), thread_count(threads), listener(progress))
         origin, spacing = _triple(points.origin), _triple(points.spacing)
         return Field(**outputs.finish(), origin=origin, spacing=spacing, sign=self.sign)
 
@@ -322,9 +324,14 @@ class TriangleSet:
         number = _core.DTYPES[_float_type(dtype).name]
         keep = bool(triangle), bool(closest), bool(compact)
         told = listener(progress)
-        if isinstance(like, CudaInput):
-            return DeviceBand(like.band(self._set, points, reach, number, keep, told), self.sign, like)
-        return Band(self._set.band(points, reach, number, keep, thread_count(threads), told), self.sign, like)
+        if not isinstance(like, CudaInput):
+            return Band(self._set.band(points, reach, number, keep, thread_count(threads), told), self.sign, like)
+        if compact:
+            raise ValueError(
+                "bands on a device are not compact; vertices of the host with backend='cuda' give one in its memory"
+            )
+        there = _core.device_band(self._set, points, reach, number, keep, like.device, like.stream, told)
+        return DeviceBand(there, self.sign, like)
 
     def compare(
         self,

@@ -18,11 +18,7 @@ class ChangingSet:
 
     def _ask_through(self, shape: Shape) -> None:
         """Makes what answers. `shape`: of the array of all the sites that there may be."""
-        self._sites = SiteSet.__new__(SiteSet)
-        self._sites._set = self._set
-        self._sites._points = None
-        self._sites._shape = shape
-        self._sites._count = shape[0]
+        self._sites = SiteSet._over(self._set, shape)
 
     @property
     def sites(self) -> SiteSet:

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays.cuda import CudaInput
 from .._arrays.dtypes import INDICES
 from .._arrays.host import as_indices
 from .._arrays.kinds import Input
@@ -86,10 +85,10 @@ class DynamicSet(ChangingSet):
         stream: Any = None,
     ) -> None:
         given = take_values(points, "points", stream).coordinates("points", False)
-        if isinstance(given, CudaInput) and backend in (None, "auto", "cuda"):
+        if given.device is not None and backend in (None, "auto", "cuda"):
             backend, devices = "cuda", [given.device] if devices is None else devices
         choices = set_choices("sorted", 1, period, backend, None, devices)
-        self._set: _core.DynamicSet = given.dynamic_set(choices, thread_count(threads))
+        self._set: _core.DynamicSet = _core.DynamicSet(given.memory, choices, thread_count(threads))
         self._dtype = given.dtype
         self._how = rebuilding.options_of(given, period=period, backend=backend, devices=devices)
         self._ask_through(given.shape)
@@ -132,7 +131,7 @@ class DynamicSet(ChangingSet):
             The device has not enough memory. The set is of no use then.
         """
         places = self._places(points, stream)
-        first = places.add_to(self._set)
+        first = self._set.add(places.memory)
         return np.arange(first, first + places.shape[0], dtype=INDICES[1])
 
     def remove(self, sites: Any) -> None:
@@ -169,7 +168,8 @@ class DynamicSet(ChangingSet):
         RuntimeError, fathom.DeviceError
             As for :meth:`add`.
         """
-        self._places(points, stream).move_in(self._set, as_indices(sites, "sites", "site"))
+        places = self._places(points, stream)
+        self._set.move(as_indices(sites, "sites", "site"), places.memory)
 
     def _places(self, points: Any, stream: Any) -> Input:
         return take_values(points, "points", stream).coordinates("points", False).exactly(self._dtype, "points")

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays.cuda import CudaInput
 from .._arrays.dtypes import DType, Shape
 from .._arrays.kinds import Input
 
@@ -17,7 +16,7 @@ Array = npt.NDArray[Any]
 
 def options_of(given: Input, **options: Any) -> dict[str, Any]:
     """How a set was made, for arrays of the host."""
-    return {**options, "backend": "cuda"} if isinstance(given, CudaInput) else options
+    return options if given.device is None else {**options, "backend": "cuda"}
 
 
 def read(sites: _core.SiteSet, cloud: int, dtype: DType, axes: int) -> tuple[Array, Array]:

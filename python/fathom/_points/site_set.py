@@ -19,6 +19,7 @@ from .._arrays.take import take, take_values
 from .._common.options import backend_number, choose, device_bytes, thread_count
 from .._common.progress import Progress, listener
 from . import rebuilding
+from .queries import memory_beside
 
 
 class SiteSet:
@@ -97,7 +98,7 @@ class SiteSet:
     ) -> None:
         given = take_values(points, "points", stream).coordinates("points", False)
         choices = set_choices(storage, every, period, backend, device_memory, devices)
-        self._set = given.site_set(False, choices, thread_count(threads), listener(progress))
+        self._set = _core.SiteSet(given.memory, False, choices, thread_count(threads), listener(progress))
         self._points = None if storage == "sorted" else given
         """Keeps memory of a device that the set refers to."""
         self._shape: Shape = given.shape
@@ -151,12 +152,9 @@ class SiteSet:
         axes = len(given.shape)
         if axes not in (2, 3):
             raise ValueError(f"mask has {axes} axes; it must have 2 or 3")
-        made = cls.__new__(cls)
-        made._count = math.prod(given.shape)
-        made._shape = (made._count, axes)
         choices = set_choices(storage, every, period, backend, device_memory, devices)
-        made._set = given.site_set(True, choices, thread_count(threads), listener(progress))
-        made._points = None
+        native = _core.SiteSet(given.memory, True, choices, thread_count(threads), listener(progress))
+        made = cls._over(native, (math.prod(given.shape), axes))
         made._dtype = INDICES[0]
         made._mask = given.shape
         made._how = rebuilding.options_of(
@@ -168,6 +166,13 @@ class SiteSet:
             device_memory=device_memory,
             devices=devices,
         )
+        return made
+
+    @classmethod
+    def _over(cls, native: _core.SiteSet, shape: Shape) -> SiteSet:
+        """What asks a set. `shape`: of the array of all the sites that there may be."""
+        made = cls.__new__(cls)
+        made._set, made._points, made._shape, made._count = native, None, shape, shape[-2]
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -301,15 +306,15 @@ class SiteSet:
         ends = shape if count == 1 else (*shape, count)
         distances, sites = queries.output(ends, kind), queries.output(ends, INDICES[1])
         lower = queries.output(ends, kind) if return_lower else None
-        queries.nearest(
-            self._set,
+        self._set.nearest(
+            queries.memory,
             options,
-            None if directions is None else _directions(directions, queries.shape, stream),
-            angles,
-            None if squared else distances,
-            distances if squared else None,
-            sites,
-            lower,
+            None if directions is None else _directions(directions, queries, angles is None, stream),
+            None if angles is None else memory_beside(angles, "half_angle", queries, "q"),
+            None if squared else distances.memory,
+            distances.memory if squared else None,
+            sites.memory,
+            None if lower is None else lower.memory,
             listener(progress),
         )
         results = (distances, sites) if lower is None else (distances, sites, lower)
@@ -450,12 +455,17 @@ def set_choices(
     )
 
 
-def _directions(directions: Any, queries: Shape, stream: Any) -> Input:
+def _directions(directions: Any, queries: Input, may_be_one: bool, stream: Any) -> Any:
+    """In the compiled part's words. `may_be_one`: one direction for all may lie on the host."""
     given = _take_beside(directions, "directions", stream)
-    if given.shape not in (queries, queries[-1:]):
-        raise ValueError(f"directions has the shape {given.shape}; it must have {queries[-1:]} or {queries}")
+    shape = queries.shape
+    if given.shape not in (shape, shape[-1:]):
+        raise ValueError(f"directions has the shape {given.shape}; it must have {shape[-1:]} or {shape}")
     reals = given.reals("directions", FLOATS)
-    return reals if len(given.shape) > 1 else reals.reshaped((1, *given.shape))
+    rows = reals if len(given.shape) > 1 else reals.reshaped((1, *given.shape))
+    if may_be_one and rows.device is None and rows.shape[0] == 1:
+        return rows.memory
+    return memory_beside(rows, "directions", queries, "q")
 
 
 def _angles(angles: Any, shape: Shape, stream: Any) -> Input:

@@ -13,6 +13,7 @@ from .._arrays.take import take, take_values
 from .._common.options import backend_number
 from . import rebuilding
 from .changing import ChangingSet
+from .queries import memory_beside
 
 
 class VoxelSet(ChangingSet):
@@ -94,7 +95,7 @@ class VoxelSet(ChangingSet):
             raise ValueError(f"mask has {len(given.shape)} axes; it must have 2 or 3")
         made = cls.__new__(cls)
         lives = rebuilding.options_of(given, backend=backend)["backend"]
-        made._keep(given.voxel_set(backend_number(backend)), given.shape, lives)
+        made._keep(_core.VoxelSet.of_mask(given.memory, backend_number(backend)), given.shape, lives)
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -187,7 +188,10 @@ class VoxelSet(ChangingSet):
         """
         return self._edit("move", stream, elements, to)
 
-    def _edit(self, edit: str, stream: Any, elements: Any, *to: Any) -> int:
+    def _edit(self, edit: str, stream: Any, elements: Any, to: Any = None) -> int:
         given = take_values(elements, "elements", stream).indices("elements", "element")
-        places = [take_values(place, "to", stream).indices("to", "element") for place in to]
-        return given.edit(self._set, _core.EDITS[edit], *places)
+        places = None
+        if edit == "move":
+            ends = take_values(to, "to", stream).indices("to", "element")
+            places = memory_beside(ends, "to", given, "elements", "give both in one place")
+        return self._set.edit(_core.EDITS[edit], given.memory, places)

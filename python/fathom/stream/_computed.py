@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arrays.cuda import CudaInput, Pixels
+from .._arrays.dtypes import Kind
 from .._arrays.places import lies_on_cuda
 from .._common.options import Memory, backend_number, byte_count, thread_count
 from .._common.progress import Progress, listener
@@ -152,7 +153,12 @@ class Computed:
             there = CudaInput.of_values(out, "out", stream)
         if there is not None:
             computer = self._computer(memory, threads, backend, there.device)
-            return there.compute((y0, x0, y1, x1), computer, out, self.dtype)
+            kind = Kind("out", (self.dtype,))
+            result = there.output(shape, self.dtype) if out is None else there.output_into(out, kind, shape, None)
+            if shape[0] and shape[1]:
+                with there.current():  # and its device, on which the evaluator is made
+                    computer.compute([y0, x0, y1, x1], result.memory, None)
+            return result.finish()
         if out is None:
             out = np.empty(shape, self.dtype)
         elif out.shape != shape or out.dtype != self.dtype or (out.size and out.strides[1] != out.itemsize):

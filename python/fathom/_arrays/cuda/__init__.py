@@ -4,16 +4,15 @@ libraries that have no notion of a current stream (see foreign.py)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..._common.progress import Listener
 from ..dtypes import BFLOAT16, FLOATS, INDICES, READABLE, DType, DTypes, Kind, Shape
-from ..host import HostInput
-from ..kinds import Input, Output
+from ..kinds import Output
 from ..places import lies_on_cuda
 from .foreign import DTYPES, Memory
 from .library import Library, library_of
@@ -111,17 +110,26 @@ class CudaInput:
         return CudaOutput(self, array, None)
 
     def output_into(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> CudaOutput:
-        self._check_place(out, kind.name)
+        return self._over(out, kind, shape, dtype, self.library.has_rows)
+
+    def output_over(self, out: Any, kind: Kind) -> CudaOutput:
+        return self._over(out, kind, self.shape, None, self.library.is_dense)
+
+    def _over(
+        self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None, fits: Callable[[Any], bool]
+    ) -> CudaOutput:
+        """The caller's array for a result; where it does not fit the library, by way of another."""
+        self.check_place(out, kind.name)
         kind.check(self.library.shape(out), self.library.dtype(out), shape, dtype)
         if not self.library.is_writable(out):
             raise ValueError(f"{kind.name} is read-only; give an array that can be written")
-        if self.library.has_rows(out):
+        if fits(out):
             return CudaOutput(self, out, None)
         with self.library.on(self.device, self._given_stream):
             array = self.library.empty(shape, self.library.dtype(out), self.array)
         return CudaOutput(self, array, out)
 
-    def _check_place(self, other: Any, name: str) -> None:
+    def check_place(self, other: Any, name: str) -> None:
         """Raises if an array does not lie where the input does, or is of another kind."""
         here = f"CUDA device {self.device}"
         if not lies_on_cuda(other, name):
@@ -133,35 +141,12 @@ class CudaInput:
         if device != self.device:
             raise ValueError(f"{name} lies on CUDA device {device}, but the input on {here}; give an array on {here}")
 
-    def transform(
-        self,
-        rank: int,
-        options: _core.Options,
-        distance: Output | None,
-        squared: Output | None,
-        nearest: Output | None,
-        coordinates: Output | None,
-        listener: Listener,
-    ) -> None:
-        _core.transform_on_device(
-            self.library.describe(self.array, self.stream),
-            rank,
-            options,
-            None if distance is None else distance.memory,
-            None if squared is None else squared.memory,
-            None if nearest is None else nearest.memory,
-            None if coordinates is None else coordinates.memory,
-            self.stream,
-        )
-        if listener is not None:
-            listener(1.0)  # of a launch there is nothing to tell on the way
-
     @property
     def memory(self) -> _core.DeviceArray:
         return self.library.describe(self.array, self.stream)
 
     def beside(self, x: Any, name: str) -> CudaInput:
-        self._check_place(x, name)
+        self.check_place(x, name)
         return CudaInput.of_numbers(x, name, self._given_stream)
 
     def copied(self, dtype: DType, out: Any = None) -> CudaOutput:
@@ -170,20 +155,6 @@ class CudaInput:
         with self.library.on(self.device, self._given_stream):
             self.library.copy(self.array, result.array)
         return result
-
-    def call(self, operation: Callable[..., Any], arguments: tuple[Any, ...], listener: Listener) -> Any:
-        twin = getattr(_core, f"{operation.__name__}_on_device")
-        result = twin(self.memory, *arguments, self.stream)
-        if listener is not None:
-            listener(1.0)  # as above
-        return result
-
-    def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
-        described = self.library.describe(self.array, self.stream)
-        made = _core.site_set_on_device(described, is_mask, choices, self.stream)
-        if listener is not None:
-            listener(1.0)
-        return made
 
     def indices(self, name: str, noun: str) -> CudaInput:
         if len(self.shape) > 1:
@@ -206,74 +177,6 @@ class CudaInput:
             if len(wrapped) > 0:
                 raise ValueError(f"there is no {noun} {int(wrapped.max()) + 2**64}")
 
-    def voxel_set(self, backend: int) -> _core.VoxelSet:
-        if backend == _core.BACKENDS["cpu"]:
-            raise ValueError("mask lies on a CUDA device, where the backend cpu cannot work; use auto or cuda")
-        return _core.voxel_set_on_device(self.library.describe(self.array, self.stream), self.stream)
-
-    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None = None) -> int:
-        places = None
-        if to is not None:
-            if not isinstance(to, CudaInput):
-                raise ValueError(
-                    f"to lies on the host, but elements on CUDA device {self.device}; give both in one place"
-                )
-            places = self._beside(to, "to")
-        return _core.edit_on_device(
-            voxels, edit, self.library.describe(self.array, self.stream), places, self.stream
-        )
-
-    def dynamic_set(self, choices: _core.SetChoices, threads: int) -> _core.DynamicSet:
-        described = self.library.describe(self.array, self.stream)
-        return _core.dynamic_set_on_device(described, choices, threads, self.stream)
-
-    def add_to(self, sites: _core.DynamicSet) -> int:
-        return _core.add_on_device(sites, self.library.describe(self.array, self.stream), self.stream)
-
-    def move_in(self, sites: _core.DynamicSet, ids: npt.NDArray[np.int64]) -> None:
-        _core.move_on_device(sites, ids, self.library.describe(self.array, self.stream), self.stream)
-
-    def nearest(
-        self,
-        sites: _core.SiteSet,
-        options: _core.QueryOptions,
-        directions: Input | None,
-        half_angles: Input | None,
-        distance: Output | None,
-        squared: Output | None,
-        site: Output,
-        lower: Output | None,
-        listener: Listener,
-    ) -> None:
-        own, angles = self._beside(directions, "directions"), self._beside(half_angles, "half_angle")
-        for_all = directions.array if isinstance(directions, HostInput) else None
-        if for_all is not None and (half_angles is not None or len(for_all) != 1):
-            raise ValueError(f"directions lies on the host, but q on CUDA device {self.device}; give an array there")
-        if isinstance(half_angles, HostInput):
-            raise ValueError(f"half_angle lies on the host, but q on CUDA device {self.device}; give an array there")
-        _core.nearest_on_device(
-            sites,
-            self.library.describe(self.array, self.stream),
-            options,
-            for_all,
-            own,
-            angles,
-            None if distance is None else distance.memory,
-            None if squared is None else squared.memory,
-            site.memory,
-            None if lower is None else lower.memory,
-            self.stream,
-        )
-        if listener is not None:
-            listener(1.0)  # as above
-
-    def _beside(self, given: Input | None, name: str) -> _core.DeviceArray | None:
-        """An array that belongs to the queries, if it lies on their device."""
-        if not isinstance(given, CudaInput):
-            return None
-        self._check_place(given.array, name)
-        return given.library.describe(given.array, self.stream)
-
     def at(self, stream: Any) -> CudaInput:
         handle = None if stream is None else handle_of(stream)
         return CudaInput(self.library, self.array, self.device, handle)
@@ -289,108 +192,30 @@ class CudaInput:
     def downloaded(self) -> npt.NDArray[Any]:
         dense = self if self.library.is_dense(self.array) else self._copied(None)
         out = np.empty(self.shape, self.dtype)
-        _core.download(dense.library.describe(dense.array, self.stream), out, self.stream)
+        _core.download(dense.memory, out)
         return out
 
-    def triangle_set(
-        self,
-        vertices: npt.NDArray[Any],
-        faces: npt.NDArray[Any],
-        choices: _core.MeshChoices,
-        threads: int,
-        listener: Listener,
-    ) -> _core.TriangleSet:
-        if choices[2] == _core.BACKENDS["cpu"]:
-            raise ValueError("vertices lies on a CUDA device, where the backend cpu cannot work; use auto or cuda")
-        return _core.triangle_set_on_device(vertices, faces, choices, self.device, threads, listener)
-
-    def nearest_triangles(
-        self, mesh: _core.TriangleSet, outputs: tuple[Any, ...], threads: int, listener: Listener
-    ) -> None:
-        described = self.library.describe(self.array, self.stream)
-        _core.nearest_triangles_on_device(mesh, described, outputs, self.stream)
-        if listener is not None:
-            listener(1.0)  # as above
-
-    def field(
-        self,
-        mesh: _core.TriangleSet,
-        lattice: _core.Lattice,
-        outputs: tuple[Any, ...],
-        threads: int,
-        listener: Listener,
-    ) -> None:
-        _core.field_on_device(mesh, lattice, outputs, self.stream)
-        if listener is not None:
-            listener(1.0)  # as above
-
-    def band(
-        self,
-        mesh: _core.TriangleSet,
-        lattice: _core.Lattice,
-        cutoff: float,
-        dtype: int,
-        keep: tuple[bool, bool, bool],
-        listener: Listener,
-    ) -> _core.DeviceBand:
-        """`keep`: triangles, nearest points, and in the band's points alone."""
-        triangle, closest, compact = keep
-        if compact:
-            raise ValueError(
-                "bands on a device are not compact; vertices of the host with backend='cuda' give one in its memory"
-            )
-        return _core.band_on_device(
-            mesh, lattice, cutoff, dtype, triangle, closest, self.device, self.stream, listener
-        )
-
-    def compute(self, part: tuple[int, int, int, int], computer: _core.Computer, out: Any, dtype: DType) -> Any:
-        """A part of a raster into an array here, or into a new one."""
-        shape = part[2] - part[0], part[3] - part[1]
-        result = self.output(shape, dtype) if out is None else self.output_into(out, Kind("out", (dtype,)), shape, None)
-        if shape[0] and shape[1]:
-            with self.library.on(self.device, self.stream):  # and its device, on which the evaluator is made
-                computer.compute_there(part, result.memory.address, result.memory.row_step, self.stream)
-        return result.finish()
+    def current(self) -> AbstractContextManager[Any]:
+        """Makes the device and the stream the current ones."""
+        return self.library.on(self.device, self.stream)
 
     def over(self, memory: tuple[Any, Shape, int]) -> Any:
         """An array over memory of Fathom's, which stays as long: its owner, shape and the number of its dtype."""
         owner, shape, dtype = memory
         return self.library.adopt(Memory(owner, shape, DTYPES[dtype], self.device))
 
-    def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
-        library = self.library
-        dtype = self.dtype
-        if out is None:
-            result = self.output(self.shape, dtype)
-        else:
-            result = self.output_into(out, Kind("out", (dtype,)), self.shape, None)
-        with library.on(self.device, self._given_stream):
-            values = self.array if library.is_dense(self.array) else library.dense(self.array, None)
-            dense = result.array
-            if not library.is_dense(dense):
-                dense = library.empty(self.shape, dtype, self.array)
-        _core.gather_on_device(
-            library.address(values, self.stream),
-            dtype.itemsize,
-            nearest.memory,
-            image_size,
-            library.address(dense, self.stream),
-            self.device,
-            self.stream,
-        )
-        if dense is not result.array:
-            with library.on(self.device, self._given_stream):
-                library.copy(dense, result.array)
-        return result.finish()
-
-    def gaps(self, missing: Any) -> CudaInput:
-        if missing is not None:
-            self._check_place(missing, "missing")
-            return CudaInput.of_numbers(missing, "missing", self._given_stream)
+    def undefined(self) -> CudaInput | None:
         if self.dtype.kind not in "fc" and self.dtype != BFLOAT16:
-            raise TypeError(f"missing must be given: x has the dtype {self.dtype}, which has no NaN")
+            return None
         with self.library.on(self.device, self._given_stream):
             return CudaInput(self.library, self.array != self.array, self.device, self._given_stream)
+
+    def dense(self, result: Output) -> CudaInput:
+        return self if self.library.is_dense(self.array) else self._copied(None)
+
+    @property
+    def bytes(self) -> _core.DeviceArray:
+        return self.memory
 
     def finish(self, array: Any, given: Any) -> Any:
         """A result, once the work is in order: the caller's array, if there is one that is not written yet."""
@@ -439,6 +264,10 @@ class CudaOutput:
         """The caller's array where the library cannot write into it itself."""
         self.array = array
         self.memory = source.library.describe(array, source.stream)
+
+    @property
+    def bytes(self) -> _core.DeviceArray:
+        return self.memory
 
     def finish(self) -> Any:
         return self._source.finish(self.array, self._given)

@@ -87,12 +87,8 @@ class Cupy:
 
     def describe(self, x: Any, stream: int) -> _core.DeviceArray:
         size = x.itemsize
-        return _core.DeviceArray(
-            x.data.ptr, _CODES.get(x.dtype, -1), x.shape, tuple(stride // size for stride in x.strides)
-        )
-
-    def address(self, x: Any, stream: int) -> int:
-        return int(x.data.ptr)
+        strides = tuple(stride // size for stride in x.strides)
+        return _core.DeviceArray(x.data.ptr, _CODES.get(x.dtype, -1), x.shape, strides, stream)
 
     def adopt(self, memory: Memory) -> Any:
         return self._cupy.from_dlpack(memory)

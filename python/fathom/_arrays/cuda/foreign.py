@@ -37,7 +37,7 @@ class Memory:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        address = _core.DeviceArray.held(self._owner).address
+        address = _core.DeviceArray.held(self._owner, 0).address
         return {
             "shape": self.shape, "typestr": self.dtype.str, "data": (address, False), "strides": None, "version": 3,
         }
@@ -102,20 +102,16 @@ class Foreign:
 
     def describe(self, x: Any, stream: int) -> _core.DeviceArray:
         if isinstance(x, Memory):
-            return _core.DeviceArray.held(x.__dlpack__())
+            return _core.DeviceArray.held(x.__dlpack__(), stream)
         if hasattr(x, "__dlpack__"):
-            return _core.DeviceArray.held(x.__dlpack__(stream=stream or _DEFAULT_STREAM))
+            return _core.DeviceArray.held(x.__dlpack__(stream=stream or _DEFAULT_STREAM), stream)
         interface = _interface(x)
         if interface.get("stream") is not None:
             _core.wait_for(interface["stream"])
         dtype, shape = self.dtype(x), tuple(interface["shape"])
         strides = interface.get("strides") or _dense_strides(shape, dtype.itemsize)
-        return _core.DeviceArray(
-            interface["data"][0], _CODES.get(dtype, -1), shape, tuple(stride // dtype.itemsize for stride in strides)
-        )
-
-    def address(self, x: Any, stream: int) -> int:
-        return self.describe(x, stream).address
+        steps = tuple(stride // dtype.itemsize for stride in strides)
+        return _core.DeviceArray(interface["data"][0], _CODES.get(dtype, -1), shape, steps, stream)
 
     def give(self, x: Any, stream: int) -> Any:
         _core.wait_for(stream)

@@ -53,10 +53,7 @@ class Library(Protocol):
         """Copies elements."""
 
     def describe(self, x: Any, stream: int) -> _core.DeviceArray:
-        """The array for the compiled part, readable on a stream."""
-
-    def address(self, x: Any, stream: int) -> int:
-        """Where the first element lies, readable on a stream."""
+        """The array for the compiled part, in the order of a stream."""
 
     def adopt(self, memory: Memory) -> Any:
         """An array over memory that nobody writes any more."""

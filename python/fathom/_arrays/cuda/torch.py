@@ -85,10 +85,7 @@ class Torch:
         target.detach().copy_(source)
 
     def describe(self, x: Any, stream: int) -> _core.DeviceArray:
-        return _core.DeviceArray(x.data_ptr(), self._codes[x.dtype], x.shape, x.stride())
-
-    def address(self, x: Any, stream: int) -> int:
-        return int(x.data_ptr())
+        return _core.DeviceArray(x.data_ptr(), self._codes[x.dtype], x.shape, x.stride(), stream)
 
     def adopt(self, memory: Memory) -> Any:
         return self._torch.from_dlpack(memory)

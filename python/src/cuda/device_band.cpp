@@ -1,4 +1,6 @@
-#include "cuda/triangle_set.h"
+#include "cuda/device_band.h"
+
+#include <nanobind/stl/array.h>
 
 #include <algorithm>
 #include <array>
@@ -6,8 +8,9 @@
 #include <utility>
 
 #include "cuda/current_device.h"
-#include "cuda/dlpack_dtype.h"
 #include "cuda/memory.h"
+#include "device_array.h"
+#include "dlpack_dtype.h"
 #include "watch.h"
 
 namespace fathom::python {
@@ -17,13 +20,6 @@ namespace nb = nanobind;
 namespace {
 
 constexpr auto kDevice = MemorySpace::device;
-
-mesh::DeviceOutputs device_outputs(const nb::tuple& outputs, bool of_points) {
-  std::array<RawArray, kMeshOutputs> raw;
-  for (std::size_t k = 0; k < raw.size(); ++k)
-    if (!outputs[k].is_none()) raw[k] = nb::cast<const DeviceArray&>(outputs[k]).raw();
-  return outputs_of<kDevice>(raw, of_points);
-}
 
 /// The memory of a band's array, its shape and its element type's number; None if the band has not got it.
 /// @param owner  the band
@@ -63,44 +59,39 @@ mesh::Band downloaded(const DeviceBand& held) {
   return held.band().download();
 }
 
-void to_dense(const DeviceBand& held, const DeviceArray& out, std::uintptr_t stream) {
+void to_dense(const DeviceBand& held, const DeviceArray& out) {
   const auto view = view_of<std::byte, kDevice>(out.raw());
   const nb::gil_scoped_release unlocked;
-  held.band().to_dense(view, stream_at(stream));
+  held.band().to_dense(view, out.stream());
 }
 
 /// @param lists  places, distances, triangles and closest points; None for what is not wanted
-void to_list(const DeviceBand& held, const nb::tuple& lists, std::uintptr_t stream) {
+void to_list(const DeviceBand& held, const nb::tuple& lists) {
   std::array<AnyDeviceView, 4> views;
-  for (std::size_t k = 0; k < views.size(); ++k)
-    if (!lists[k].is_none()) views[k] = view_of<std::byte, kDevice>(nb::cast<const DeviceArray&>(lists[k]).raw());
+  Stream stream;
+  for (std::size_t k = 0; k < views.size(); ++k) {
+    if (lists[k].is_none()) continue;
+    const auto& list = nb::cast<const DeviceArray&>(lists[k]);
+    views[k] = view_of<std::byte, kDevice>(list.raw());
+    stream = list.stream();
+  }
   const nb::gil_scoped_release unlocked;
-  held.band().to_list(views[0], views[1], views[2], views[3], stream_at(stream));
+  held.band().to_list(views[0], views[1], views[2], views[3], stream);
+}
+
+/// Waits until it is done.
+/// @param dtype  number of a DType
+/// @param keep   triangles, closest points; the third is of bands on the host
+DeviceBand* device_band(const mesh::TriangleSet& set, const mesh::Lattice& lattice, double cutoff, int dtype,
+                        const std::array<bool, 3>& keep, int device, std::uintptr_t stream, nb::object progress) {
+  mesh::BandOptions options{cutoff, static_cast<DType>(dtype), keep[0], keep[1], false, {}};
+  mesh::DeviceBand band;
+  run_watched(std::move(progress), options.execution,
+              [&] { band = set.device_band(lattice, options, stream_at(stream)); });
+  return new DeviceBand(std::move(band), device);
 }
 
 }  // namespace
-
-mesh::TriangleSet triangle_set_on_device(nb::handle vertices, nb::handle faces, MeshChoices choices, int device,
-                                         int threads, nb::object progress) {
-  const CurrentDevice chosen(device);
-  std::get<2>(choices) = static_cast<int>(Backend::cuda);
-  return make_triangle_set(vertices, faces, choices, threads, std::move(progress));
-}
-
-void nearest_triangles_on_device(const mesh::TriangleSet& set, const DeviceArray& points, const nb::tuple& outputs,
-                                 std::uintptr_t stream) {
-  const auto questions = view_of<const std::byte, kDevice>(points.raw().joined(0, 1));
-  const mesh::DeviceOutputs to = device_outputs(outputs, true);
-  const nb::gil_scoped_release unlocked;
-  set.nearest(questions, to, {}, stream_at(stream));
-}
-
-void field_on_device(const mesh::TriangleSet& set, const mesh::Lattice& lattice, const nb::tuple& outputs,
-                     std::uintptr_t stream) {
-  const mesh::DeviceOutputs to = device_outputs(outputs, false);
-  const nb::gil_scoped_release unlocked;
-  set.field(lattice, to, {}, stream_at(stream));
-}
 
 DeviceBand::~DeviceBand() {
   try {
@@ -109,15 +100,6 @@ DeviceBand::~DeviceBand() {
     band_ = {};
   } catch (const DeviceError&) {  // the device is gone, and the memory with it
   }
-}
-
-DeviceBand* band_on_device(const mesh::TriangleSet& set, const mesh::Lattice& lattice, double cutoff, int dtype,
-                           bool triangles, bool closest, int device, std::uintptr_t stream, nb::object progress) {
-  mesh::BandOptions options{cutoff, static_cast<DType>(dtype), triangles, closest, false, {}};
-  mesh::DeviceBand band;
-  run_watched(std::move(progress), options.execution,
-              [&] { band = set.device_band(lattice, options, stream_at(stream)); });
-  return new DeviceBand(std::move(band), device);
 }
 
 void add_device_band(nb::module_& m) {
@@ -130,6 +112,8 @@ void add_device_band(nb::module_& m) {
       .def("download", &downloaded)
       .def("to_dense", &to_dense)
       .def("to_list", &to_list);
+  m.def("device_band", &device_band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg().none());
 }
 
 }  // namespace fathom::python

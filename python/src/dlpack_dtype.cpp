@@ -1,4 +1,4 @@
-#include "cuda/dlpack_dtype.h"
+#include "dlpack_dtype.h"
 
 #include <string_view>
 
