@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._arrays.annotations import Array, ArrayLike, Stream
 from .._arrays.dtypes import Kind
 from .._common.options import Spacing
 from .._common.progress import Progress
@@ -17,7 +18,7 @@ _DIRECTIONS = Kind("out", (np.dtype(np.float32),))
 
 
 def direction(
-    x: Any,
+    x: ArrayLike,
     *,
     sites: Sites = "zero",
     spacing: Spacing = None,
@@ -25,10 +26,10 @@ def direction(
     border: Border = "open",
     max_distance: float | None = None,
     ndim: int | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Direction from each element to its nearest site, in degrees from north, clockwise.

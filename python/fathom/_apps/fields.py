@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import Array, ArrayLike, Stream
 from .._arrays.dtypes import INDICES, Kind, for_indices, named
 from .._common.options import number, whole
 from .._common.progress import Progress
@@ -21,7 +22,7 @@ _TEXTURE = Kind("out", tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.float
 
 
 def costmap(
-    occupancy: Any,
+    occupancy: ArrayLike,
     *,
     resolution: float,
     inscribed: float,
@@ -31,11 +32,11 @@ def costmap(
     unknown: Sites | None = None,
     return_nearest: bool = False,
     ndim: int | None = None,
-    out: Any = None,
+    out: Array | None = None,
     nearest_out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Cost of being in each cell of a map, by the distance to the nearest obstacle and Nav2's formula.
@@ -126,7 +127,7 @@ def costmap(
 
 
 def sdf(
-    coverage: Any,
+    coverage: ArrayLike,
     size: tuple[int, int] | None = None,
     *,
     range: float = 8.0,
@@ -137,7 +138,7 @@ def sdf(
     out: Any = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Texture of signed distance from an image, for shaders that draw sharp outlines at any size.

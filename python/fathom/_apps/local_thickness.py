@@ -7,6 +7,7 @@ from typing import Any
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import Array, ArrayLike, Stream
 from .._arrays.dtypes import DISTANCES
 from .._common.options import Spacing
 from .._common.progress import Progress
@@ -14,15 +15,15 @@ from .images import Images
 
 
 def local_thickness(
-    x: Any,
+    x: ArrayLike,
     *,
     spacing: Spacing = None,
     ndim: int | None = None,
     dtype: npt.DTypeLike | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Diameter of the largest ball inside the object that covers an element.
@@ -89,16 +90,16 @@ def local_thickness(
 
 
 def porosimetry(
-    x: Any,
-    inlets: Any = None,
+    x: ArrayLike,
+    inlets: ArrayLike | None = None,
     *,
     spacing: Spacing = None,
     ndim: int | None = None,
     dtype: npt.DTypeLike | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Diameter of the largest ball that covers an element and gets there from an inlet.

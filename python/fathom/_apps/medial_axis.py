@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
+from .._arrays.annotations import Array, ArrayLike, Stream
 from .._arrays.dtypes import DISTANCES, MASKS, NEAREST, for_indices
 from .._arrays.kinds import Output
 from .._common.options import Spacing, choose, number
@@ -13,7 +14,7 @@ from .images import Images
 
 
 def medial_axis(
-    x: Any,
+    x: ArrayLike,
     *,
     pruning: str = "constant",
     gamma: float = 0,
@@ -23,10 +24,10 @@ def medial_axis(
     return_witness: bool = False,
     spacing: Spacing = None,
     ndim: int | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Integer medial axis: elements of an object between two parts of the background that are about equally near.
@@ -124,7 +125,7 @@ def medial_axis(
 
 
 def medial_axis_of_nearest(
-    nearest: Any,
+    nearest: ArrayLike,
     *,
     pruning: str = "constant",
     gamma: float = 0,
@@ -132,10 +133,10 @@ def medial_axis_of_nearest(
     return_witness: bool = False,
     spacing: Spacing = None,
     ndim: int | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """The medial axis from nearest sites that are there already: to prune again, in a small part of the time.
@@ -181,15 +182,15 @@ def medial_axis_of_nearest(
 
 
 def axis_balls(
-    axis: Any,
-    nearest: Any,
+    axis: ArrayLike,
+    nearest: ArrayLike,
     *,
     spacing: Spacing = None,
     ndim: int | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """What the balls around a medial axis cover: the object, but for what was pruned.
@@ -243,5 +244,5 @@ def _is_thin(ties: str) -> bool:
 
 def _finished(*outputs: Output | None) -> Any:
     """The result, or a tuple of those that are wanted."""
-    results = tuple(output.finish() for output in outputs if output is not None)
-    return results if len(results) > 1 else results[0]
+    results = [output.finish() for output in outputs if output is not None]
+    return tuple(results) if len(results) > 1 else results[0]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import morphology
+from .._arrays.annotations import Array, ArrayLike, Stream
 from .._arrays.given import as_numpy
 from .._arrays.take import take_values
 from .._common.options import Spacing, choose
@@ -19,7 +20,7 @@ _TIES = {"first": 0, "lowest": 1}
 
 
 def expand_labels(
-    labels: Any,
+    labels: ArrayLike,
     distance: float = math.inf,
     *,
     spacing: Spacing = None,
@@ -27,10 +28,10 @@ def expand_labels(
     border: Border = "open",
     ties: str = "first",
     ndim: int | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Grow labels into the background, each element taking the label that is nearest.
@@ -88,18 +89,18 @@ def expand_labels(
 
 
 def fill_nearest(
-    x: Any,
-    missing: Any = None,
+    x: ArrayLike,
+    missing: ArrayLike | None = None,
     *,
     spacing: Spacing = None,
     metric: str = "euclidean",
     border: Border = "open",
     max_distance: float | None = None,
     ndim: int | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Fill missing elements with the value of the nearest element that is there.
@@ -166,7 +167,7 @@ def fill_nearest(
 
 
 def allocation(
-    x: Any,
+    x: ArrayLike,
     *,
     sites: Sites = "nonzero",
     spacing: Spacing = None,
@@ -174,10 +175,10 @@ def allocation(
     border: Border = "open",
     max_distance: float | None = None,
     ndim: int | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Value of the site nearest to each element, as geographic information systems allocate cells.

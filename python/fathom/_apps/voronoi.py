@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import Array, ArrayLike, Stream
 from .._arrays.dtypes import INDICES, Kind, Shape
 from .._common.options import Spacing, number, whole
 from .._common.progress import Progress
@@ -91,17 +92,17 @@ def voronoi(
 
 
 def voronoi(
-    sites: Any,
-    weights: Any = None,
+    sites: ArrayLike,
+    weights: ArrayLike | None = None,
     *,
     spacing: Spacing = None,
     covariances: bool = False,
     neighbours: bool = False,
     ndim: int | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Voronoi | list[Voronoi]:
     """Voronoi regions of sites on a grid: what each holds, and which touch.
@@ -220,8 +221,8 @@ def _whole(value: Any, name: str, bits: int = 31) -> int:
 
 
 def lloyd(
-    weights: Any,
-    sites: Any,
+    weights: ArrayLike,
+    sites: ArrayLike,
     *,
     iterations: int = 100,
     on_elements: bool = False,
@@ -230,10 +231,10 @@ def lloyd(
     seed: int = 0,
     return_energies: bool = False,
     ndim: int | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Lloyd's iteration: moves sites to the weighted centroids of their Voronoi regions, again and again.
@@ -317,7 +318,7 @@ def lloyd(
 
 
 def stipple(
-    image: Any,
+    image: ArrayLike,
     dots: int,
     *,
     seed: int = 0,
@@ -329,7 +330,7 @@ def stipple(
     ndim: int | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Stipples:
     """Dots that draw a picture: a weighted centroidal Voronoi diagram of its tone.

@@ -80,7 +80,8 @@ def as_numpy(x: Any, name: str, *, carried: bool = False) -> Array:
     except (TypeError, ValueError, BufferError, RuntimeError) as error:
         dtype = str(getattr(x, "dtype", ""))
         if dtype.endswith("bfloat16") and not carried:
-            return as_numpy(x.float() if hasattr(x, "float") else x.astype("float32"), name)
+            given: Any = x
+            return as_numpy(given.float() if hasattr(given, "float") else given.astype("float32"), name)
         if "dtype" in str(error):
             raise TypeError(f"{name} has the dtype {dtype}, which NumPy does not have; convert it first") from error
         raise TypeError(f"{name} must be an array of numbers: {error}") from error

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from .._arrays.annotations import Array, ArrayLike, Stream
 from .._arrays.dtypes import DISTANCES, FLOATS, NEAREST, SQUARED, for_indices, for_squares
 from .._arrays.take import take
 from .._common.options import Spacing
@@ -15,7 +16,7 @@ from .options import Border, Region, Settings, Sites, sites_among
 
 
 def distance_transform(
-    x: Any,
+    x: ArrayLike,
     *,
     sites: Sites = "zero",
     spacing: Spacing = None,
@@ -28,11 +29,11 @@ def distance_transform(
     ndim: int | None = None,
     return_indices: bool = False,
     dtype: npt.DTypeLike | None = None,
-    out: Any = None,
-    indices_out: Any = None,
+    out: Array | None = None,
+    indices_out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Exact distance from each element to its nearest site.
@@ -144,7 +145,7 @@ def distance_transform(
 
 
 def signed_distance(
-    x: Any,
+    x: ArrayLike,
     *,
     sites: Sites = "zero",
     spacing: Spacing = None,
@@ -155,10 +156,10 @@ def signed_distance(
     region: Region = None,
     ndim: int | None = None,
     dtype: npt.DTypeLike | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Signed distance to the boundary of an object: negative inside, positive outside.
@@ -201,7 +202,7 @@ def signed_distance(
 
 
 def nearest_site(
-    x: Any,
+    x: ArrayLike,
     *,
     sites: Sites = "zero",
     spacing: Spacing = None,
@@ -211,10 +212,10 @@ def nearest_site(
     region: Region = None,
     ndim: int | None = None,
     dtype: npt.DTypeLike | None = None,
-    out: Any = None,
+    out: Array | None = None,
     backend: str | None = None,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Any:
     """Linear index of the site nearest to each element: the feature transform, or discrete Voronoi diagram.

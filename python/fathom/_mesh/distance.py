@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from .._arrays.annotations import ArrayLike, Stream
 from .._arrays.places import lies_on_cuda
 from .._common.progress import Progress
 from .band import Band
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def mesh_distance(
-    vertices: Any,
-    faces: Any,
+    vertices: ArrayLike,
+    faces: ArrayLike,
     *,
     resolution: int | None = None,
     spacing: Numbers = None,
@@ -45,7 +46,7 @@ def mesh_distance(
     device_memory: int | None = None,
     compact: bool = False,
     threads: int | None = None,
-    stream: Any = None,
+    stream: Stream = None,
     progress: Progress = None,
 ) -> Field | Band | DeviceBand:
     """Distance field of a triangle mesh on a lattice of points, negative inside: the whole of it, or its narrow band.
@@ -149,8 +150,8 @@ def mesh_distance(
 
 
 def offset_surface(
-    vertices: Any,
-    faces: Any,
+    vertices: ArrayLike,
+    faces: ArrayLike,
     distance: float,
     *,
     sign: str = "auto",

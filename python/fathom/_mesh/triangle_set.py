@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import ArrayLike, Stream
 from .._arrays.cuda import CudaInput
 from .._arrays.dtypes import FLOATS, INDICES, DType, Shape, named
 from .._arrays.kinds import Input
@@ -110,15 +111,15 @@ class TriangleSet:
 
     def __init__(
         self,
-        vertices: Any,
-        faces: Any,
+        vertices: ArrayLike,
+        faces: ArrayLike,
         *,
         sign: str = "auto",
         rule: str = "nonzero",
         backend: str | None = None,
         device_memory: int | None = None,
         threads: int | None = None,
-        stream: Any = None,
+        stream: Stream = None,
         progress: Progress = None,
     ) -> None:
         given = coordinates(vertices, "vertices", stream)
@@ -186,7 +187,7 @@ class TriangleSet:
 
     def nearest(
         self,
-        points: Any,
+        points: ArrayLike,
         *,
         distance: bool = True,
         triangle: bool = False,
@@ -197,7 +198,7 @@ class TriangleSet:
         inside: bool = False,
         dtype: npt.DTypeLike | None = None,
         threads: int | None = None,
-        stream: Any = None,
+        stream: Stream = None,
         progress: Progress = None,
     ) -> Nearest:
         """What of the surface is nearest to points.
@@ -236,7 +237,7 @@ class TriangleSet:
         >>> found.distance, found.barycentric, found.gradient
         (array(2.), array([0.25, 0.25, 0.5 ]), array([0., 0., 1.]))
         """
-        queries = coordinates(points, "points", stream)
+        queries = cast(Input, coordinates(points, "points", stream))
         kind = queries.dtype if dtype is None else named(dtype, FLOATS)
         wanted = (distance, triangle, closest, barycentric, feature, gradient, inside)
         outputs = _Outputs(queries, queries.shape[:-1], wanted, kind, INDICES[1])
@@ -255,7 +256,7 @@ class TriangleSet:
         gradient: bool = False,
         inside: bool = False,
         threads: int | None = None,
-        stream: Any = None,
+        stream: Stream = None,
         progress: Progress = None,
         **lattice: Unpack[LatticeOptions],
     ) -> Field:
@@ -293,7 +294,7 @@ class TriangleSet:
         closest: bool = False,
         compact: bool = False,
         threads: int | None = None,
-        stream: Any = None,
+        stream: Stream = None,
         progress: Progress = None,
         **lattice: Unpack[LatticeOptions],
     ) -> Band | DeviceBand:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from .. import _core
 from .._arrays.dtypes import Shape
 from .site_set import SiteSet
 
+Native = TypeVar("Native", _core.DynamicSet, _core.VoxelSet)
 
-class ChangingSet:
+
+class ChangingSet(Generic[Native]):
     """Sites that come and go, behind a set that answers."""
 
-    _set: _core.DynamicSet | _core.VoxelSet
+    _set: Native
     _sites: SiteSet
 
     def _ask_through(self, shape: Shape) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import ArrayLike, Stream
 from .._arrays.dtypes import INDICES
 from .._arrays.host import as_indices
 from .._arrays.kinds import Input
@@ -24,7 +25,7 @@ _LARGEST = 2**63 - 1
 """Of the indices that the compiled part can be asked for."""
 
 
-class DynamicSet(ChangingSet):
+class DynamicSet(ChangingSet[_core.DynamicSet]):
     """Sites in 2D or 3D that come and go, and tell how far the nearest of them is, without a rebuild.
 
     Answers are those of a sorted :class:`SiteSet` of the sites that are there. Each keeps the index that it was given
@@ -76,19 +77,19 @@ class DynamicSet(ChangingSet):
 
     def __init__(
         self,
-        points: Any,
+        points: ArrayLike,
         *,
         period: float | Sequence[float] | None = None,
         backend: str | None = None,
         devices: Sequence[int] | None = None,
         threads: int | None = None,
-        stream: Any = None,
+        stream: Stream = None,
     ) -> None:
         given = take_values(points, "points", stream).coordinates("points", False)
         if given.device is not None and backend in (None, "auto", "cuda"):
             backend, devices = "cuda", [given.device] if devices is None else devices
         choices = set_choices("sorted", 1, period, backend, None, devices)
-        self._set: _core.DynamicSet = _core.DynamicSet(given.memory, choices, thread_count(threads))
+        self._set = _core.DynamicSet(given.memory, choices, thread_count(threads))
         self._dtype = given.dtype
         self._how = rebuilding.options_of(given, period=period, backend=backend, devices=devices)
         self._ask_through(given.shape)
@@ -105,7 +106,7 @@ class DynamicSet(ChangingSet):
         site = index(site)
         return 0 <= site <= _LARGEST and self._set.contains(site)
 
-    def add(self, points: Any, *, stream: Any = None) -> Ids:
+    def add(self, points: ArrayLike, *, stream: Stream = None) -> Ids:
         """New sites.
 
         Parameters
@@ -134,7 +135,7 @@ class DynamicSet(ChangingSet):
         first = self._set.add(places.memory)
         return np.arange(first, first + places.shape[0], dtype=INDICES[1])
 
-    def remove(self, sites: Any) -> None:
+    def remove(self, sites: ArrayLike) -> None:
         """Takes sites away.
 
         Parameters
@@ -151,7 +152,7 @@ class DynamicSet(ChangingSet):
         """
         self._set.remove(as_indices(sites, "sites", "site"))
 
-    def move(self, sites: Any, points: Any, *, stream: Any = None) -> None:
+    def move(self, sites: ArrayLike, points: ArrayLike, *, stream: Stream = None) -> None:
         """Puts sites elsewhere; their indices stay.
 
         Parameters

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import ArrayLike, Stream
 from .._arrays.dtypes import FLOATS, INDICES, Shape, named
 from .._arrays.given import as_numpy
 from .._arrays.kinds import Input
@@ -84,7 +85,7 @@ class SiteSet:
 
     def __init__(
         self,
-        points: Any,
+        points: ArrayLike,
         *,
         storage: str = "sorted",
         every: int = 1,
@@ -93,7 +94,7 @@ class SiteSet:
         device_memory: int | None = None,
         devices: Sequence[int] | None = None,
         threads: int | None = None,
-        stream: Any = None,
+        stream: Stream = None,
         progress: Progress = None,
     ) -> None:
         given = take_values(points, "points", stream).coordinates("points", False)
@@ -119,7 +120,7 @@ class SiteSet:
     @classmethod
     def of_mask(
         cls,
-        mask: Any,
+        mask: ArrayLike,
         *,
         storage: str = "sorted",
         every: int = 1,
@@ -128,7 +129,7 @@ class SiteSet:
         device_memory: int | None = None,
         devices: Sequence[int] | None = None,
         threads: int | None = None,
-        stream: Any = None,
+        stream: Stream = None,
         progress: Progress = None,
     ) -> SiteSet:
         """The nonzero elements of an array with 2 or 3 axes, at their indices; a site's index is the linear one.
@@ -196,7 +197,7 @@ class SiteSet:
 
     def nearest(
         self,
-        q: Any,
+        q: ArrayLike,
         k: int = 1,
         *,
         metric: str = "euclidean",
@@ -204,14 +205,14 @@ class SiteSet:
         relative_error: float = 0.0,
         absolute_error: float = 0.0,
         work_limit: int | None = None,
-        directions: Any = None,
+        directions: ArrayLike | None = None,
         half_angle: Any = None,
         cylinder_radius: float = 0.0,
         squared: bool = False,
         return_lower: bool = False,
         dtype: npt.DTypeLike | None = None,
         threads: int | None = None,
-        stream: Any = None,
+        stream: Stream = None,
         progress: Progress = None,
     ) -> tuple[Any, ...]:
         """Distance and index of the nearest site, or of the k nearest, of each query.
@@ -320,7 +321,7 @@ class SiteSet:
         results = (distances, sites) if lower is None else (distances, sites, lower)
         return tuple(result.finish() for result in results)
 
-    def percentage_error(self, q: Any, exact: SiteSet, *, radius: float | None = None) -> float:
+    def percentage_error(self, q: ArrayLike, exact: SiteSet, *, radius: float | None = None) -> float:
         """Mean absolute percentage error of this set's distances against those of an exact one, as of `every`.
 
         Parameters
@@ -364,7 +365,7 @@ class SiteSet:
 
     def query(
         self,
-        x: Any,
+        x: ArrayLike,
         k: int | Sequence[int] = 1,
         eps: float = 0,
         p: float = 2,

@@ -8,7 +8,9 @@ from operator import index
 from typing import Any
 
 from .. import _core
+from .._arrays.annotations import ArrayLike, Stream
 from .._arrays.dtypes import INDICES
+from .._arrays.kinds import Input
 from .._arrays.take import take, take_values
 from .._common.options import backend_number
 from . import rebuilding
@@ -16,7 +18,7 @@ from .changing import ChangingSet
 from .queries import memory_beside
 
 
-class VoxelSet(ChangingSet):
+class VoxelSet(ChangingSet[_core.VoxelSet]):
     """Elements of a 2D or 3D grid as sites that come and go, and tell how far the nearest of them is.
 
     Answers are those of :meth:`SiteSet.of_mask` of the elements that are there: same options but `metric`, which is
@@ -70,7 +72,7 @@ class VoxelSet(ChangingSet):
         self._keep(_core.VoxelSet.of_shape(extents, backend_number(backend)), extents, backend)
 
     @classmethod
-    def of_mask(cls, mask: Any, *, backend: str | None = None, stream: Any = None) -> VoxelSet:
+    def of_mask(cls, mask: ArrayLike, *, backend: str | None = None, stream: Stream = None) -> VoxelSet:
         """The nonzero elements of an array with 2 or 3 axes.
 
         Parameters
@@ -104,7 +106,7 @@ class VoxelSet(ChangingSet):
         return rebuilding.voxel_set, (type(self), self._shape, elements, self._backend)
 
     def _keep(self, voxels: _core.VoxelSet, shape: tuple[int, ...], backend: str | None) -> None:
-        self._set: _core.VoxelSet = voxels
+        self._set = voxels
         self._backend = backend
         self._shape = shape
         self._ask_through((math.prod(shape), len(shape)))
@@ -119,7 +121,7 @@ class VoxelSet(ChangingSet):
         element = index(element)
         return 0 <= element < self._sites._count and self._set.contains(element)
 
-    def add(self, elements: Any, *, stream: Any = None) -> int:
+    def add(self, elements: ArrayLike, *, stream: Stream = None) -> int:
         """Makes elements sites.
 
         Parameters
@@ -146,7 +148,7 @@ class VoxelSet(ChangingSet):
         """
         return self._edit("add", stream, elements)
 
-    def remove(self, elements: Any, *, stream: Any = None) -> int:
+    def remove(self, elements: ArrayLike, *, stream: Stream = None) -> int:
         """Makes elements no sites.
 
         Parameters
@@ -166,7 +168,7 @@ class VoxelSet(ChangingSet):
         """
         return self._edit("remove", stream, elements)
 
-    def move(self, elements: Any, to: Any, *, stream: Any = None) -> int:
+    def move(self, elements: ArrayLike, to: ArrayLike, *, stream: Stream = None) -> int:
         """The sites among some elements leave, then each comes to its new place.
 
         Parameters
@@ -189,9 +191,11 @@ class VoxelSet(ChangingSet):
         return self._edit("move", stream, elements, to)
 
     def _edit(self, edit: str, stream: Any, elements: Any, to: Any = None) -> int:
-        given = take_values(elements, "elements", stream).indices("elements", "element")
-        places = None
+        given, places = _indices(elements, "elements", stream), None
         if edit == "move":
-            ends = take_values(to, "to", stream).indices("to", "element")
-            places = memory_beside(ends, "to", given, "elements", "give both in one place")
+            places = memory_beside(_indices(to, "to", stream), "to", given, "elements", "give both in one place")
         return self._set.edit(_core.EDITS[edit], given.memory, places)
+
+
+def _indices(x: Any, name: str, stream: Stream) -> Input:
+    return take_values(x, name, stream).indices(name, "element")

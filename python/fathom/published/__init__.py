@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import ArrayLike
 from .._arrays.dtypes import FLOATS, for_indices, named
 from .._arrays.take import on_host
 from .._common.options import backend_number, check_names, thread_count
@@ -103,7 +104,7 @@ class Options(TypedDict, total=False):
 
 
 def pba(
-    x: Any, *, m1: int = 16, m2: int = 16, m3: int = 4, slice: int | None = None, **options: Unpack[Options]
+    x: ArrayLike, *, m1: int = 16, m2: int = 16, m3: int = 4, slice: int | None = None, **options: Unpack[Options]
 ) -> Published:
     """Parallel Banding: exact.
 
@@ -149,7 +150,7 @@ def pba(
     return _run("pba", x, options, bands=(index(m1), index(m2), index(m3)), chosen=chosen)
 
 
-def proximate(x: Any, *, access: str = "vtv-vtv", **options: Unpack[Options]) -> Published:
+def proximate(x: ArrayLike, *, access: str = "vtv-vtv", **options: Unpack[Options]) -> Published:
     """Proximate points of columns: exact.
 
     Parameters
@@ -177,7 +178,7 @@ def proximate(x: Any, *, access: str = "vtv-vtv", **options: Unpack[Options]) ->
     return _run("proximate", x, options, access=access)
 
 
-def jfa(x: Any, *, more_rounds: int = 0, measure_error: bool = True, **options: Unpack[Options]) -> Published:
+def jfa(x: ArrayLike, *, more_rounds: int = 0, measure_error: bool = True, **options: Unpack[Options]) -> Published:
     """Jump flooding: approximate.
 
     Parameters
@@ -204,7 +205,7 @@ def jfa(x: Any, *, more_rounds: int = 0, measure_error: bool = True, **options: 
     return _run("jfa", x, options, more_rounds=index(more_rounds), measure_error=measure_error)
 
 
-def skw(x: Any, *, measure_error: bool = True, **options: Unpack[Options]) -> Published:
+def skw(x: ArrayLike, *, measure_error: bool = True, **options: Unpack[Options]) -> Published:
     """Sweeps of vectors, which Cao et al. call SKW: approximate.
 
     Parameters
@@ -227,7 +228,7 @@ def skw(x: Any, *, measure_error: bool = True, **options: Unpack[Options]) -> Pu
     return _run("skw", x, options, measure_error=measure_error)
 
 
-def brute(x: Any, **options: Unpack[Options]) -> Published:
+def brute(x: ArrayLike, **options: Unpack[Options]) -> Published:
     """Every element against every site: exact.
 
     Parameters

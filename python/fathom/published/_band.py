@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import ArrayLike
 from .._arrays.dtypes import FLOATS, named
 from .._arrays.host import HostInput
 from .._common.options import backend_number, check_names, thread_count
@@ -74,8 +75,8 @@ class BandOptions(LatticeOptions, total=False):
 
 
 def octree(
-    vertices: Any,
-    faces: Any,
+    vertices: ArrayLike,
+    faces: ArrayLike,
     *,
     corrected: bool = False,
     passes: Collection[str] = _PASSES,
@@ -130,7 +131,7 @@ def octree(
     return _run("octree", vertices, faces, options, backend, wanted, choices)
 
 
-def mauch(vertices: Any, faces: Any, **options: Unpack[BandOptions]) -> PublishedBand:
+def mauch(vertices: ArrayLike, faces: ArrayLike, **options: Unpack[BandOptions]) -> PublishedBand:
     """Scan conversion of polyhedra around vertices, edges and faces, on the processor: exact.
 
     Parameters
@@ -146,7 +147,7 @@ def mauch(vertices: Any, faces: Any, **options: Unpack[BandOptions]) -> Publishe
     return _run("mauch", vertices, faces, options)
 
 
-def naive(vertices: Any, faces: Any, **options: Unpack[BandOptions]) -> PublishedBand:
+def naive(vertices: ArrayLike, faces: ArrayLike, **options: Unpack[BandOptions]) -> PublishedBand:
     """Every point of the lattice against every triangle, on the processor: exact.
 
     Parameters
@@ -177,7 +178,7 @@ def _run(
     lattice = cast(LatticeOptions, {name: options.get(name) for name in LatticeOptions.__annotations__})
     step = max(lattice_of(mesh._set, lattice).spacing)
     reach = positive(cutoff, "cutoff") if band is None else positive(band, "band") * step
-    points = lattice_of(mesh._set, lattice, cutoff=reach if lattice["margin"] is None else None)
+    points = lattice_of(mesh._set, lattice, cutoff=reach if lattice.get("margin") is None else None)
     kind = _core.DTYPES[named(options.get("dtype", "float32"), FLOATS).name]
     numbers = (_ALGORITHMS.index(algorithm), kind, backend_number(backend), thread_count(threads))
     found, told = _core.published_band(

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import ArrayLike
 from .._arrays.dtypes import FLOATS, INDICES, named
 from .._arrays.take import on_host
 from .._common.options import backend_number, thread_count
@@ -49,15 +50,15 @@ class Reduced:
 
 
 def map_reduce(
-    sites: Any,
-    queries: Any,
+    sites: ArrayLike,
+    queries: ArrayLike,
     *,
     kernels: int = 10,
     streams: int = 2,
     tile: int = 128,
     atomic: bool = False,
     every: int = 1,
-    directions: Any = None,
+    directions: ArrayLike | None = None,
     half_angle: float = math.pi,
     devices: Sequence[int] = (),
     dtype: npt.DTypeLike = "float32",

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import ArrayLike
 from .._arrays.take import on_host
 from .._common.options import backend_number, choose
 from .._common.progress import Progress, listener
@@ -41,7 +42,7 @@ class Tile:
 
 
 def repeat(
-    repeater: Any,
+    repeater: ArrayLike,
     shape: Sequence[int],
     *,
     variant: str = "modulo",
@@ -91,7 +92,7 @@ def repeat(
 
 
 def lattice(
-    repeater: Any,
+    repeater: ArrayLike,
     shape: Sequence[int],
     u: Sequence[int],
     v: Sequence[int],
@@ -128,7 +129,7 @@ def lattice(
 
 
 def near(
-    source: Any,
+    source: ArrayLike,
     max_distance: int,
     *,
     variant: str = "improved",

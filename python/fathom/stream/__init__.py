@@ -242,7 +242,7 @@ def function(
     if not rasters:
         raise TypeError("a function takes at least one raster")
     if name is None:
-        own = getattr(f, "__name__", type(f).__name__)
+        own: str = getattr(f, "__name__", type(f).__name__)
         name = own if own != "<lambda>" else f"function-{next(_count)}"
     more: dict[str, Any] = {} if dtype is None else {"dtype": dtype_name(dtype)}
     children = [(raster, "data") for raster in rasters]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._arrays.annotations import Stream
 from .._arrays.cuda import CudaInput, Pixels
 from .._arrays.dtypes import Kind
 from .._arrays.places import lies_on_cuda
@@ -98,7 +99,7 @@ class Computed:
         memory: Memory = None,
         backend: str | None = None,
         threads: int | None = None,
-        stream: Any = None,
+        stream: Stream = None,
         progress: Progress = None,
     ) -> Any:
         """Rows y0 … y1 − 1 of the columns x0 … x1 − 1: where `out` is, or as a NumPy array, or if the raster is made of
@@ -182,9 +183,8 @@ class Computed:
         >>> [(y, int(band.max())) for y, band in stream.formula("x*y", 5, 3).bands(rows=2)]
         [(0, 2), (2, 6), (4, 8)]
         """
-        if rows is None:
-            rows = self._plan(memory, threads)["band"][0]
-        for y, _, band in self.tiles(rows, self.shape[1], memory=memory, threads=threads):
+        height = int(self._plan(memory, threads)["band"][0]) if rows is None else rows
+        for y, _, band in self.tiles(height, self.shape[1], memory=memory, threads=threads):
             yield y, band
 
     def tiles(

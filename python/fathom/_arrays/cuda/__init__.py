@@ -129,15 +129,15 @@ class CudaInput:
             array = self.library.empty(shape, self.library.dtype(out), self.array)
         return CudaOutput(self, array, out)
 
-    def check_place(self, other: Any, name: str) -> None:
+    def check_place(self, x: Any, name: str) -> None:
         """Raises if an array does not lie where the input does, or is of another kind."""
         here = f"CUDA device {self.device}"
-        if not lies_on_cuda(other, name):
+        if not lies_on_cuda(x, name):
             raise ValueError(f"{name} lies on the host, but the input on {here}; give an array on {here}")
-        library = library_of(other)
+        library = library_of(x)
         if library is not self.library:
             raise TypeError(f"{name} is an array of {library.name}, but the input one of {self.library.name}")
-        device = library.device(other)
+        device = library.device(x)
         if device != self.device:
             raise ValueError(f"{name} lies on CUDA device {device}, but the input on {here}; give an array on {here}")
 

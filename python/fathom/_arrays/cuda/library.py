@@ -20,46 +20,57 @@ class Library(Protocol):
 
     def device(self, x: Any) -> int:
         """Number of the device."""
+        ...
 
     def shape(self, x: Any) -> Shape: ...
 
     def dtype(self, x: Any) -> DType:
         """The element type in NumPy's words."""
+        ...
 
     def current_stream(self, device: int) -> int:
         """Address of the stream that the caller works on."""
+        ...
 
     def on(self, device: int, stream: int | None) -> AbstractContextManager[Any]:
         """Makes a device and a stream the current ones; None: the device's current stream."""
+        ...
 
     def will_use(self, x: Any, device: int, stream: int) -> None:
         """Says that a stream, maybe not the current one, will read an array."""
 
     def has_rows(self, x: Any) -> bool:
         """Whether the last axis is contiguous and the others go in whole elements."""
+        ...
 
     def is_dense(self, x: Any) -> bool:
         """Whether it is row-major without gaps."""
+        ...
 
     def is_writable(self, x: Any) -> bool: ...
 
     def dense(self, x: Any, dtype: DType | None) -> Any:
         """A dense array with the same elements, or, with a dtype, the nearest ones of it."""
+        ...
 
     def empty(self, shape: Shape, dtype: DType, near: Any) -> Any:
         """A dense array to be written, on the device of another."""
+        ...
 
     def copy(self, source: Any, target: Any) -> None:
         """Copies elements."""
 
     def describe(self, x: Any, stream: int) -> _core.DeviceArray:
         """The array for the compiled part, in the order of a stream."""
+        ...
 
     def adopt(self, memory: Memory) -> Any:
         """An array over memory that nobody writes any more."""
+        ...
 
     def give(self, x: Any, stream: int) -> Any:
         """What the caller gets for an array made by :meth:`empty`."""
+        ...
 
 
 def library_of(x: Any) -> Library:
