@@ -105,19 +105,19 @@ def device(args):
 
 def device_calls(torch):
     """Time on the host until the work is on the stream: the whole call, and the C++ call in it with everything ready."""
-    from fathom import _core, _options
+    from fathom import _core
+    from fathom._grid.options import Settings, make
 
     image = torch.from_numpy((np.random.default_rng(0).random((64, 64)) > 0.1).astype(np.uint8)).cuda()
     distance = fathom.distance_transform(image)
     checked(image.cpu().numpy(), distance.cpu().numpy())
-    describe = lambda x, dtype: _core.DeviceArray(x.data_ptr(), _core.DTYPES[dtype], x.shape, x.stride())
-    x, out = describe(image, "uint8"), describe(distance, "float32")
-    settings = ("zero", None, "euclidean", "open", None, None, None, False, "faces")
-    options = _options.make(settings, 2, ())
     stream = torch.cuda.current_stream().cuda_stream
+    describe = lambda x, dtype: _core.DeviceArray(x.data_ptr(), _core.DTYPES[dtype], x.shape, x.stride(), stream)
+    x, out = describe(image, "uint8"), describe(distance, "float32")
+    options = make(Settings("zero", None, "euclidean", "open", None, None, None), 2, ())
 
     calls = {
-        "ready": lambda: _core.transform_on_device(x, 2, options, out, None, None, None, stream),
+        "ready": lambda: _core.transform(x, 2, options, out, None, None, None, None),
         "whole": lambda: fathom.distance_transform(image),
     }
     best = dict.fromkeys(calls, float("inf"))

@@ -11,26 +11,26 @@ import typing as _typing
 
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
 from . import morphology, published
-from ._band import Band
-from ._comparison import Comparison, Deviation
+from ._apps.direction import direction
+from ._apps.fields import costmap, sdf
+from ._apps.local_thickness import local_thickness, porosimetry
+from ._apps.medial_axis import axis_balls, medial_axis, medial_axis_of_nearest
+from ._apps.nearest_value import allocation, expand_labels, fill_nearest
+from ._apps.voronoi import Stipples, Voronoi, lloyd, stipple, voronoi
 from ._core import VERSION as __version__
 from ._core import DeviceError
-from ._device_band import DeviceBand
-from ._direction import direction
-from ._dynamic import DynamicSet
-from ._field import Field, Nearest, Topology
-from ._fields import costmap, sdf
 from ._files import Image, read, write
+from ._grid.transform import distance_transform, nearest_site, signed_distance
 from ._info import Info, info, release_device_memory, release_threads
-from ._labels import allocation, expand_labels, fill_nearest
-from ._medial_axis import axis_balls, medial_axis, medial_axis_of_nearest
-from ._mesh import mesh_distance, offset_surface
-from ._points import SiteSet
-from ._thickness import local_thickness, porosimetry
-from ._transform import distance_transform, nearest_site, signed_distance
-from ._triangle_set import TriangleSet
-from ._voronoi import Stipples, Voronoi, lloyd, stipple, voronoi
-from ._voxels import VoxelSet
+from ._mesh.band import Band
+from ._mesh.comparison import Comparison, Deviation
+from ._mesh.device_band import DeviceBand
+from ._mesh.distance import mesh_distance, offset_surface
+from ._mesh.field import Field, Nearest, Topology
+from ._mesh.triangle_set import TriangleSet
+from ._points.dynamic_set import DynamicSet
+from ._points.site_set import SiteSet
+from ._points.voxel_set import VoxelSet
 
 if _typing.TYPE_CHECKING:
     from . import stream

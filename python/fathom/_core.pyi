@@ -1,9 +1,12 @@
 """The compiled part. It takes NumPy arrays whose rows are contiguous, and checks what only the library can."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Listener = Callable[[float], object] | None
 
 VERSION: str
 HAS_CUDA: bool
@@ -43,10 +46,25 @@ class Meaning:
     @property
     def georeference(self) -> str: ...
 
-def read(
-    path: str, colours: int, channel: str, print_resolution: bool
-) -> tuple[npt.NDArray[Any], Meaning, list[str]]: ...
-def write(path: str, array: npt.NDArray[Any], meaning: Meaning, compress: bool) -> str: ...
+def read(path: str, colours: int, channel: str, print_resolution: bool) -> tuple[Array, Meaning, list[str]]: ...
+def write(path: str, array: Array, meaning: Meaning, compress: bool) -> str: ...
+
+class DeviceArray:
+    """Of another library, in the order of a stream. Streams are addresses; 0 is the default stream."""
+
+    def __init__(
+        self, address: int, dtype: int, shape: Sequence[int], strides: Sequence[int], stream: int, /
+    ) -> None: ...
+    @staticmethod
+    def held(array: Any, stream: int, /) -> DeviceArray: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def row_step(self) -> int: ...
+
+A = TypeVar("A", Array, DeviceArray)
+"""A kind of array; which one says where the work is done."""
+Memory = Array | DeviceArray
 
 class Options:
     def __init__(
@@ -66,14 +84,14 @@ class Options:
     ) -> None: ...
 
 def transform(
-    x: npt.NDArray[Any],
+    x: A,
     rank: int,
     options: Options,
-    distance: npt.NDArray[Any] | None,
-    squared: npt.NDArray[Any] | None,
-    nearest: npt.NDArray[Any] | None,
-    coordinates: npt.NDArray[Any] | None,
-    progress: Callable[[float], object] | None,
+    distance: A | None,
+    squared: A | None,
+    nearest: A | None,
+    coordinates: A | None,
+    progress: Listener,
     /,
 ) -> None: ...
 def device_names() -> list[str]: ...
@@ -82,12 +100,12 @@ def available_threads() -> int: ...
 def release_threads() -> None: ...
 def release_device_memory() -> None: ...
 def published_distance(
-    x: npt.NDArray[Any],
+    x: Array,
     rank: int,
     options: Options,
-    distance: npt.NDArray[Any],
-    nearest: npt.NDArray[Any],
-    progress: Callable[[float], object] | None,
+    distance: Array,
+    nearest: Array,
+    progress: Listener,
     algorithm: str,
     m: tuple[int, int, int],
     slice: int | None,
@@ -96,50 +114,50 @@ def published_distance(
     measure_error: bool,
 ) -> dict[str, Any]: ...
 def published_band(
-    vertices: npt.NDArray[Any],
-    faces: npt.NDArray[Any],
+    vertices: Array,
+    faces: Array,
     lattice: Lattice,
     cutoff: float,
     numbers: tuple[int, int, int, int],
     passes: tuple[bool, bool, bool],
     choices: tuple[bool, bool, bool],
-    progress: Callable[[float], object] | None,
+    progress: Listener,
     /,
 ) -> tuple[Band, dict[str, Any]]: ...
 def published_repeat(
-    repeater: npt.NDArray[Any],
-    target: npt.NDArray[Any],
+    repeater: Array,
+    target: Array,
     variant: int,
     backend: int,
-    progress: Callable[[float], object] | None,
+    progress: Listener,
     /,
 ) -> tuple[str, str | None, dict[str, float]]: ...
 def published_lattice(
-    repeater: npt.NDArray[Any],
-    target: npt.NDArray[Any],
+    repeater: Array,
+    target: Array,
     u: tuple[int, int],
     v: tuple[int, int],
     variant: int,
     backend: int,
-    progress: Callable[[float], object] | None,
+    progress: Listener,
     /,
 ) -> tuple[str, str | None, dict[str, float]]: ...
 def published_near(
-    source: npt.NDArray[Any],
-    distance: npt.NDArray[Any],
+    source: Array,
+    distance: Array,
     most: int,
     variant: int,
     backend: int,
-    progress: Callable[[float], object] | None,
+    progress: Listener,
     /,
 ) -> tuple[str, str | None, dict[str, float]]: ...
 def map_reduce(
-    sites: npt.NDArray[Any],
-    queries: npt.NDArray[Any],
-    cone: tuple[npt.NDArray[Any] | None, float],
-    distance: npt.NDArray[Any],
-    site: npt.NDArray[Any],
-    progress: Callable[[float], object] | None,
+    sites: Array,
+    queries: Array,
+    cone: tuple[Array | None, float],
+    distance: Array,
+    site: Array,
+    progress: Listener,
     division: tuple[int, int, int],
     atomic: bool,
     every: int,
@@ -148,31 +166,24 @@ def map_reduce(
     backend: int,
     threads: int,
 ) -> dict[str, Any]: ...
-def gather(
-    values: npt.NDArray[Any],
-    element_size: int,
-    nearest: npt.NDArray[Any],
-    image_size: int,
-    out: npt.NDArray[Any],
-    /,
-) -> None: ...
+def gather(values: A, element_size: int, nearest: A, image_size: int, out: A, /) -> None: ...
 
 class Common:
     def __init__(self, spacing: Sequence[float], backend: int, threads: int, /) -> None: ...
 
 def voronoi(
-    sites: npt.NDArray[Any],
+    sites: A,
     rank: int,
     common: Common,
-    weights: npt.NDArray[Any] | None,
+    weights: A | None,
     moments: bool,
     boundaries: bool,
-    regions: npt.NDArray[Any],
-    progress: Callable[[float], object] | None,
+    regions: A,
+    progress: Listener,
     /,
 ) -> list[tuple[Any, ...]]: ...
 def costmap(
-    occupancy: npt.NDArray[Any],
+    occupancy: A,
     rank: int,
     common: Common,
     occupied: tuple[int, int | float],
@@ -181,38 +192,38 @@ def costmap(
     inscribed: float,
     inflation: float,
     scaling: float,
-    cost: npt.NDArray[Any],
-    nearest: npt.NDArray[Any] | None,
-    progress: Callable[[float], object] | None,
+    cost: A,
+    nearest: A | None,
+    progress: Listener,
     /,
 ) -> None: ...
 def sdf(
-    coverage: npt.NDArray[Any],
+    coverage: A,
     rank: int,
     common: Common,
     range: float,
     pad: float,
     invert: bool,
-    texture: npt.NDArray[Any],
-    progress: Callable[[float], object] | None,
+    texture: A,
+    progress: Listener,
     /,
 ) -> None: ...
 def lloyd(
-    weights: npt.NDArray[Any],
+    weights: A,
     rank: int,
     common: Common,
-    sites: npt.NDArray[Any],
+    sites: A,
     iterations: int,
     on_elements: bool,
     supersample: int,
     tolerance: float,
     seed: int,
     energies: bool,
-    progress: Callable[[float], object] | None,
+    progress: Listener,
     /,
-) -> list[tuple[npt.NDArray[Any], int, bool]]: ...
+) -> list[tuple[Array, int, bool]]: ...
 def stipple(
-    image: npt.NDArray[Any],
+    image: A,
     rank: int,
     common: Common,
     dots: int,
@@ -222,80 +233,80 @@ def stipple(
     gamma: float,
     invert: bool,
     supersample: int,
-    progress: Callable[[float], object] | None,
+    progress: Listener,
     /,
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
+) -> tuple[Array, Array]: ...
 def direction(
-    x: npt.NDArray[Any],
+    x: A,
     rank: int,
     common: Common,
     options: Options,
-    out: npt.NDArray[Any],
-    progress: Callable[[float], object] | None,
+    out: A,
+    progress: Listener,
     /,
 ) -> None: ...
 def morphology(
-    x: npt.NDArray[Any],
+    x: A,
     rank: int,
     common: Common,
     operation: int,
     size: float,
     border: int,
     labels: bool,
-    out: npt.NDArray[Any],
-    progress: Callable[[float], object] | None,
+    out: A,
+    progress: Listener,
     /,
 ) -> None: ...
 def medial_axis(
-    x: npt.NDArray[Any],
+    x: A,
     rank: int,
     common: Common,
     pruning: int,
     gamma: float,
     thin: bool,
-    axis: npt.NDArray[Any],
-    distance: npt.NDArray[Any] | None,
-    nearest: npt.NDArray[Any] | None,
-    witness: npt.NDArray[Any] | None,
-    progress: Callable[[float], object] | None,
+    axis: A,
+    distance: A | None,
+    nearest: A | None,
+    witness: A | None,
+    progress: Listener,
     /,
 ) -> None: ...
 def medial_axis_of_nearest(
-    nearest: npt.NDArray[Any],
+    nearest: A,
     rank: int,
     common: Common,
     pruning: int,
     gamma: float,
     thin: bool,
-    axis: npt.NDArray[Any],
-    witness: npt.NDArray[Any] | None,
-    progress: Callable[[float], object] | None,
+    axis: A,
+    witness: A | None,
+    progress: Listener,
     /,
 ) -> None: ...
 def axis_balls(
-    axis: npt.NDArray[Any],
+    axis: A,
     rank: int,
     common: Common,
-    nearest: npt.NDArray[Any],
-    out: npt.NDArray[Any],
-    progress: Callable[[float], object] | None,
+    nearest: A,
+    out: A,
+    progress: Listener,
     /,
 ) -> None: ...
 def local_thickness(
-    x: npt.NDArray[Any],
+    x: A,
     rank: int,
     common: Common,
-    out: npt.NDArray[Any],
-    progress: Callable[[float], object] | None,
+    out: A,
+    progress: Listener,
     /,
 ) -> None: ...
 def porosimetry(
-    x: npt.NDArray[Any],
+    x: A,
     rank: int,
     common: Common,
-    inlets: npt.NDArray[Any] | None,
-    out: npt.NDArray[Any],
-    progress: Callable[[float], object] | None,
+    inlets: A | None,
+    out: A,
+    progress: Listener,
     /,
 ) -> None: ...
 
@@ -328,25 +339,19 @@ class SetChoices:
 
 class SiteSet:
     def __init__(
-        self,
-        sites: npt.NDArray[Any],
-        is_mask: bool,
-        choices: SetChoices,
-        threads: int,
-        progress: Callable[[float], object] | None,
-        /,
+        self, sites: Memory, is_mask: bool, choices: SetChoices, threads: int, progress: Listener, /
     ) -> None: ...
     def nearest(
         self,
-        queries: npt.NDArray[Any],
+        queries: A,
         options: QueryOptions,
-        directions: npt.NDArray[Any] | None,
-        half_angles: npt.NDArray[Any] | None,
-        distance: npt.NDArray[Any] | None,
-        squared: npt.NDArray[Any] | None,
-        site: npt.NDArray[Any] | None,
-        lower: npt.NDArray[Any] | None,
-        progress: Callable[[float], object] | None,
+        directions: Memory | None,
+        half_angles: A | None,
+        distance: A | None,
+        squared: A | None,
+        site: A | None,
+        lower: A | None,
+        progress: Listener,
         /,
     ) -> None: ...
     def sites(self, cloud: int, /) -> tuple[bytes, bytes]: ...
@@ -356,21 +361,21 @@ class SiteSet:
     def bytes(self) -> int: ...
 
 class DynamicSet(SiteSet):
-    def __init__(self, points: npt.NDArray[Any], choices: SetChoices, threads: int, /) -> None: ...
+    def __init__(self, points: Memory, choices: SetChoices, threads: int, /) -> None: ...
     @property
     def ids(self) -> int: ...
     def contains(self, id: int, /) -> bool: ...
-    def add(self, points: npt.NDArray[Any], /) -> int: ...
-    def remove(self, ids: npt.NDArray[Any], /) -> None: ...
-    def move(self, ids: npt.NDArray[Any], points: npt.NDArray[Any], /) -> None: ...
+    def add(self, points: Memory, /) -> int: ...
+    def remove(self, ids: Array, /) -> None: ...
+    def move(self, ids: Array, points: Memory, /) -> None: ...
 
 class VoxelSet(SiteSet):
     @staticmethod
     def of_shape(shape: Sequence[int], backend: int, /) -> VoxelSet: ...
     @staticmethod
-    def of_mask(mask: npt.NDArray[Any], backend: int, /) -> VoxelSet: ...
+    def of_mask(mask: Memory, backend: int, /) -> VoxelSet: ...
     def contains(self, element: int, /) -> bool: ...
-    def edit(self, edit: int, elements: npt.NDArray[Any], to: npt.NDArray[Any] | None, /) -> int: ...
+    def edit(self, edit: int, elements: A, to: A | None, /) -> int: ...
 
 class Lattice:
     def __init__(self, origin: Sequence[float], spacing: Sequence[float], shape: Sequence[int], /) -> None: ...
@@ -386,7 +391,7 @@ class Lattice:
 
 class SelfIntersections:
     count: int
-    pairs: npt.NDArray[Any]
+    pairs: Array
 
 MeshChoices = tuple[int, int, int, int | None]
 """Sign, rule and backend of a mesh, and most bytes of a device."""
@@ -394,27 +399,28 @@ MeshChoices = tuple[int, int, int, int | None]
 class TriangleSet:
     def __init__(
         self,
-        vertices: npt.NDArray[Any],
-        faces: npt.NDArray[Any],
+        vertices: Array,
+        faces: Array,
         choices: MeshChoices,
+        device: int | None,
         threads: int,
-        progress: Callable[[float], object] | None,
+        progress: Listener,
         /,
     ) -> None: ...
     def nearest(
         self,
-        points: npt.NDArray[Any],
-        outputs: tuple[npt.NDArray[Any] | None, ...],
+        points: A,
+        outputs: tuple[A | None, ...],
         threads: int,
-        progress: Callable[[float], object] | None,
+        progress: Listener,
         /,
     ) -> None: ...
     def field(
         self,
         lattice: Lattice,
-        outputs: tuple[npt.NDArray[Any] | None, ...],
+        outputs: tuple[A | None, ...],
         threads: int,
-        progress: Callable[[float], object] | None,
+        progress: Listener,
         /,
     ) -> None: ...
     def band(
@@ -424,11 +430,11 @@ class TriangleSet:
         dtype: int,
         keep: tuple[bool, bool, bool],
         threads: int,
-        progress: Callable[[float], object] | None,
+        progress: Listener,
         /,
     ) -> Band: ...
     def self_intersections(
-        self, limit: int, threads: int, progress: Callable[[float], object] | None, /
+        self, limit: int, threads: int, progress: Listener, /
     ) -> SelfIntersections: ...
     def compare(
         self,
@@ -436,7 +442,7 @@ class TriangleSet:
         tolerance: float | None,
         samples: int,
         threads: int,
-        progress: Callable[[float], object] | None,
+        progress: Listener,
         /,
     ) -> tuple[tuple[Any, ...], tuple[Any, ...], float]: ...
     def lattice(
@@ -461,15 +467,15 @@ class TriangleSet:
     def bytes(self) -> int: ...
 
 class IsoSurface:
-    def __init__(self, lattice: Lattice, field: npt.NDArray[Any], level: float, /) -> None: ...
+    def __init__(self, lattice: Lattice, field: Array, level: float, /) -> None: ...
     @property
     def closed(self) -> bool: ...
     @property
-    def arrays(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
+    def arrays(self) -> tuple[Array, Array]: ...
 
 class Band:
     def __init__(
-        self, lattice: Lattice, cutoff: float, is_signed: bool, arrays: tuple[npt.NDArray[Any] | None, ...], /
+        self, lattice: Lattice, cutoff: float, is_signed: bool, arrays: tuple[Array | None, ...], /
     ) -> None: ...
     @property
     def lattice(self) -> Lattice: ...
@@ -482,8 +488,8 @@ class Band:
     @property
     def arrays(self) -> tuple[Any, ...]: ...
     def save(self, path: str, /) -> None: ...
-    def to_dense(self, out: npt.NDArray[Any], /) -> None: ...
-    def to_list(self, places: npt.NDArray[Any] | None, distances: npt.NDArray[Any] | None, /) -> None: ...
+    def to_dense(self, out: Array, /) -> None: ...
+    def to_list(self, places: Array | None, distances: Array | None, /) -> None: ...
 
 class Graph:
     """A raster of a tile graph."""
@@ -504,215 +510,36 @@ class Graph:
         memory: int | None,
         threads: int,
         compress: bool,
-        progress: Callable[[float], object] | None,
+        progress: Listener,
         /,
     ) -> None: ...
 
 class Computer:
     def __init__(self, graph: Graph, memory: int | None, threads: int, backend: int, /) -> None: ...
     def plan(self) -> dict[str, Any]: ...
-    def compute(
-        self, part: Sequence[int], out: npt.NDArray[Any], progress: Callable[[float], object] | None, /
-    ) -> None: ...
-    def compute_there(self, part: Sequence[int], address: int, pitch: int, stream: int, /) -> None: ...
+    def compute(self, part: Sequence[int], out: Memory, progress: Listener, /) -> None: ...
 
 def read_graph(
     document: str,
     nodes: dict[str, Graph],
-    arrays: dict[str, npt.NDArray[Any] | tuple[Any, int, int, int, int, int]],
+    arrays: dict[str, Array | tuple[Any, int, int, int, int, int]],
     functions: dict[str, Callable[..., Any]],
-    adapter: Callable[..., npt.NDArray[Any]],
+    adapter: Callable[..., Array],
     path_of: Callable[[str], str],
     /,
 ) -> tuple[Graph, list[str]]: ...
 
-# The rest is there if HAS_CUDA says so. Streams are addresses; 0 is the default stream.
+# The rest is there if HAS_CUDA says so.
 
-class DeviceArray:
-    def __init__(self, address: int, dtype: int, shape: Sequence[int], strides: Sequence[int], /) -> None: ...
-    @staticmethod
-    def held(array: Any, /) -> DeviceArray: ...
-    @property
-    def address(self) -> int: ...
-    @property
-    def row_step(self) -> int: ...
-
-def medial_axis_on_device(
-    x: DeviceArray,
-    rank: int,
-    common: Common,
-    pruning: int,
-    gamma: float,
-    thin: bool,
-    axis: DeviceArray,
-    distance: DeviceArray | None,
-    nearest: DeviceArray | None,
-    witness: DeviceArray | None,
-    stream: int,
-    /,
-) -> None: ...
-def medial_axis_of_nearest_on_device(
-    nearest: DeviceArray,
-    rank: int,
-    common: Common,
-    pruning: int,
-    gamma: float,
-    thin: bool,
-    axis: DeviceArray,
-    witness: DeviceArray | None,
-    stream: int,
-    /,
-) -> None: ...
-def axis_balls_on_device(
-    axis: DeviceArray, rank: int, common: Common, nearest: DeviceArray, out: DeviceArray, stream: int, /
-) -> None: ...
-def local_thickness_on_device(
-    x: DeviceArray, rank: int, common: Common, out: DeviceArray, stream: int, /
-) -> None: ...
-def porosimetry_on_device(
-    x: DeviceArray, rank: int, common: Common, inlets: DeviceArray | None, out: DeviceArray, stream: int, /
-) -> None: ...
-def costmap_on_device(
-    occupancy: DeviceArray,
-    rank: int,
-    common: Common,
-    occupied: tuple[int, int | float],
-    unknown: tuple[int, int | float] | None,
-    resolution: float,
-    inscribed: float,
-    inflation: float,
-    scaling: float,
-    cost: DeviceArray,
-    nearest: DeviceArray | None,
-    stream: int,
-    /,
-) -> None: ...
-def direction_on_device(
-    x: DeviceArray, rank: int, common: Common, options: Options, out: DeviceArray, stream: int, /
-) -> None: ...
-def morphology_on_device(
-    x: DeviceArray,
-    rank: int,
-    common: Common,
-    operation: int,
-    size: float,
-    border: int,
-    labels: bool,
-    out: DeviceArray,
-    stream: int,
-    /,
-) -> None: ...
-def sdf_on_device(
-    coverage: DeviceArray,
-    rank: int,
-    common: Common,
-    range: float,
-    pad: float,
-    invert: bool,
-    texture: DeviceArray,
-    stream: int,
-    /,
-) -> None: ...
-def voronoi_on_device(
-    sites: DeviceArray,
-    rank: int,
-    common: Common,
-    weights: DeviceArray | None,
-    moments: bool,
-    boundaries: bool,
-    regions: DeviceArray,
-    stream: int,
-    /,
-) -> list[tuple[Any, ...]]: ...
-def lloyd_on_device(
-    weights: DeviceArray,
-    rank: int,
-    common: Common,
-    sites: DeviceArray,
-    iterations: int,
-    on_elements: bool,
-    supersample: int,
-    tolerance: float,
-    seed: int,
-    energies: bool,
-    stream: int,
-    /,
-) -> list[tuple[npt.NDArray[Any], int, bool]]: ...
-def stipple_on_device(
-    image: DeviceArray,
-    rank: int,
-    common: Common,
-    dots: int,
-    seed: int,
-    iterations: int,
-    tolerance: float,
-    gamma: float,
-    invert: bool,
-    supersample: int,
-    stream: int,
-    /,
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
-def transform_on_device(
-    x: DeviceArray,
-    rank: int,
-    options: Options,
-    distance: DeviceArray | None,
-    squared: DeviceArray | None,
-    nearest: DeviceArray | None,
-    coordinates: DeviceArray | None,
-    stream: int,
-    /,
-) -> None: ...
-def gather_on_device(
-    values: int, element_size: int, nearest: DeviceArray, image_size: int, out: int, device: int, stream: int, /
-) -> None: ...
-def site_set_on_device(sites: DeviceArray, is_mask: bool, choices: SetChoices, stream: int, /) -> SiteSet: ...
-def nearest_on_device(
-    sites: SiteSet,
-    queries: DeviceArray,
-    options: QueryOptions,
-    direction: npt.NDArray[Any] | None,
-    directions: DeviceArray | None,
-    half_angles: DeviceArray | None,
-    distance: DeviceArray | None,
-    squared: DeviceArray | None,
-    site: DeviceArray | None,
-    lower: DeviceArray | None,
-    stream: int,
-    /,
-) -> None: ...
-def voxel_set_on_device(mask: DeviceArray, stream: int, /) -> VoxelSet: ...
-def edit_on_device(
-    voxels: VoxelSet, edit: int, elements: DeviceArray, to: DeviceArray | None, stream: int, /
-) -> int: ...
-def dynamic_set_on_device(points: DeviceArray, choices: SetChoices, threads: int, stream: int, /) -> DynamicSet: ...
-def add_on_device(sites: DynamicSet, points: DeviceArray, stream: int, /) -> int: ...
-def move_on_device(sites: DynamicSet, ids: npt.NDArray[Any], points: DeviceArray, stream: int, /) -> None: ...
-def triangle_set_on_device(
-    vertices: npt.NDArray[Any],
-    faces: npt.NDArray[Any],
-    choices: MeshChoices,
-    device: int,
-    threads: int,
-    progress: Callable[[float], object] | None,
-    /,
-) -> TriangleSet: ...
-def nearest_triangles_on_device(
-    mesh: TriangleSet, points: DeviceArray, outputs: tuple[DeviceArray | None, ...], stream: int, /
-) -> None: ...
-def field_on_device(
-    mesh: TriangleSet, lattice: Lattice, outputs: tuple[DeviceArray | None, ...], stream: int, /
-) -> None: ...
-def band_on_device(
+def device_band(
     mesh: TriangleSet,
     lattice: Lattice,
     cutoff: float,
     dtype: int,
-    triangles: bool,
-    closest: bool,
+    keep: tuple[bool, bool, bool],
     device: int,
     stream: int,
-    progress: Callable[[float], object] | None,
+    progress: Listener,
     /,
 ) -> DeviceBand: ...
 
@@ -728,10 +555,10 @@ class DeviceBand:
     @property
     def arrays(self) -> tuple[tuple[Any, tuple[int, ...], int] | None, ...]: ...
     def download(self) -> Band: ...
-    def to_dense(self, out: DeviceArray, stream: int, /) -> None: ...
-    def to_list(self, lists: tuple[DeviceArray | None, ...], stream: int, /) -> None: ...
+    def to_dense(self, out: DeviceArray, /) -> None: ...
+    def to_list(self, lists: tuple[DeviceArray | None, ...], /) -> None: ...
 
-def download(array: DeviceArray, out: npt.NDArray[Any], stream: int, /) -> None: ...
+def download(array: DeviceArray, out: Array, /) -> None: ...
 def device_memory(shape: Sequence[int], dtype: int, device: int, /) -> Any: ...
 def device_of(address: int, /) -> int: ...
 def wait_for(stream: int, /) -> None: ...

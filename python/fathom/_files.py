@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._given import as_numpy
+from ._arrays.given import as_numpy
 
 Path = str | os.PathLike[str]
 _COLOURS = {"luminance": 0, "packed": 1, "samples": 2}

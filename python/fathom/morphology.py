@@ -15,10 +15,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import _core
-from ._dtypes import MASKS, Kind
-from ._images import Images
-from ._options import Spacing, choose, number
-from ._progress import Progress
+from ._arrays.annotations import ArrayLike
+from ._apps.images import Images
+from ._arrays.dtypes import MASKS, Kind
+from ._common.options import Spacing, choose, number
+from ._common.progress import Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -50,7 +51,7 @@ class Options(TypedDict, total=False):
     progress: Progress
 
 
-def erosion(x: Any, radius: float, **options: Unpack[Options]) -> Any:
+def erosion(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """Elements that no background comes near: those farther than `radius` from it.
 
     Parameters
@@ -116,7 +117,7 @@ def erosion(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     return _run("erosion", x, radius, options)
 
 
-def dilation(x: Any, radius: float, **options: Unpack[Options]) -> Any:
+def dilation(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """Elements no farther than `radius` from the object.
 
     Parameters
@@ -145,7 +146,7 @@ def dilation(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     return _run("dilation", x, radius, options)
 
 
-def opening(x: Any, radius: float, **options: Unpack[Options]) -> Any:
+def opening(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """What balls inside the object cover: erosion, then dilation.
 
     Smoothes corners of the object, and takes what is too narrow for the ball.
@@ -174,7 +175,7 @@ def opening(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     return _run("opening", x, radius, options)
 
 
-def closing(x: Any, radius: float, **options: Unpack[Options]) -> Any:
+def closing(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """What no ball outside of the object reaches: dilation, then erosion.
 
     Fills holes and gaps that are too narrow for the ball.
@@ -203,7 +204,7 @@ def closing(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     return _run("closing", x, radius, options)
 
 
-def gradient(x: Any, radius: float, **options: Unpack[Options]) -> Any:
+def gradient(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """The dilation without the erosion: elements within `radius` of the other side.
 
     Parameters
@@ -230,7 +231,7 @@ def gradient(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     return _run("gradient", x, radius, options)
 
 
-def white_top_hat(x: Any, radius: float, **options: Unpack[Options]) -> Any:
+def white_top_hat(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """The object without its opening: what is too narrow for the ball.
 
     Parameters
@@ -257,7 +258,7 @@ def white_top_hat(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     return _run("white_top_hat", x, radius, options)
 
 
-def black_top_hat(x: Any, radius: float, **options: Unpack[Options]) -> Any:
+def black_top_hat(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """The closing without the object: holes and gaps that are too narrow for the ball.
 
     Parameters
@@ -284,7 +285,7 @@ def black_top_hat(x: Any, radius: float, **options: Unpack[Options]) -> Any:
     return _run("black_top_hat", x, radius, options)
 
 
-def remove_thin(x: Any, thickness: float, **options: Unpack[Options]) -> Any:
+def remove_thin(x: ArrayLike, thickness: float, **options: Unpack[Options]) -> Any:
     """The object without the parts that are thinner than `thickness`.
 
     What is left is covered by open balls of this diameter, around elements, in which no background lies: the opening by
@@ -316,7 +317,7 @@ def remove_thin(x: Any, thickness: float, **options: Unpack[Options]) -> Any:
     return _run("remove_thin", x, thickness, options)
 
 
-def fill_thin(x: Any, thickness: float, **options: Unpack[Options]) -> Any:
+def fill_thin(x: ArrayLike, thickness: float, **options: Unpack[Options]) -> Any:
     """The object and the gaps around it that are thinner than `thickness`: :func:`remove_thin` of the background.
 
     Parameters

@@ -1,18 +1,14 @@
-// What the bindings of the operations of fathom::apps share. An operation gets the arrays of its call as HostArray,
-// makes Images of them, and runs with run_watched() of watch.h:
+// What the bindings of the operations of fathom::apps share. An operation is a template over the kind of array
+// (operation.h). It makes Images of the arrays of its call, and runs:
 //
-//   const HostArray arrays[] = {{x, read}, {out, write}};
-//   const Images images(arrays, rank);
-//   apps::ExampleOptions options;
-//   common.set(options, images);
-//   run_watched(std::move(progress), options.execution, [&] { apps::example(images[0], options, images[1]); });
-//
-// Its twin for arrays on devices, where there is one, is called example_on_device and gets them as DeviceArray:
-//
-//   const DeviceImages<2> images({x.raw(), raw(out)}, rank);
-//   …
-//   const nanobind::gil_scoped_release unlocked;
-//   apps::example(images[0], options, images[1], stream_at(stream));
+//   template <class A>
+//   void example(const A& x, int rank, const Common& common, const A& out, nanobind::object progress) {
+//     const Images<A, 2> images({x.raw(), out.raw()}, rank);
+//     apps::ExampleOptions options;
+//     common.set(options, images);
+//     run(x, options.execution, std::move(progress),
+//         [&](auto... stream) { apps::example(images[0], options, images[1], stream...); });
+//   }
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -24,12 +20,13 @@
 
 #include "arrays.h"
 #include "fathom/core/execution.h"
-#include "host_array.h"
+#include "operation.h"
 
 namespace fathom::python {
 
 /// Views of arrays with as many images each, whose shapes may differ, and of which some may be None.
-template <std::size_t N, MemorySpace Space = MemorySpace::host>
+/// @tparam A  the kind of array
+template <class A, std::size_t N>
 class Images {
  public:
   /// @param raw   the first is given
@@ -44,34 +41,25 @@ class Images {
     const Layout layout = merge_leading(all, {raw[0].rank - rank, rank});
     batch_axes_ = layout.leading;
     for (std::size_t k = 0; k < N; ++k)
-      views_[k] = view_of<std::byte, Space>(raw[k], {layout.leading, raw[k].rank - layout.leading});
+      views_[k] = view_of<std::byte, A::kSpace>(raw[k], {layout.leading, raw[k].rank - layout.leading});
   }
-  Images(const HostArray (&arrays)[N], int rank) : Images(raw_of(arrays), rank) {}
 
   /// What is None is absent. Results that are bool in Python are bytes here, of 0 and 1.
-  const BasicAnyView<std::byte, Space>& operator[](std::size_t k) const { return views_[k]; }
+  const BasicAnyView<std::byte, A::kSpace>& operator[](std::size_t k) const { return views_[k]; }
   int batch_axes() const { return batch_axes_; }
 
  private:
-  static std::array<RawArray, N> raw_of(const HostArray (&arrays)[N]) {
-    std::array<RawArray, N> raw;
-    for (std::size_t k = 0; k < N; ++k) raw[k] = arrays[k].raw();
-    return raw;
-  }
-
-  std::array<BasicAnyView<std::byte, Space>, N> views_;
+  std::array<BasicAnyView<std::byte, A::kSpace>, N> views_;
   int batch_axes_ = 0;
 };
-template <std::size_t N>
-using DeviceImages = Images<N, MemorySpace::device>;
 
 /// The options that all operations take.
 struct Common {
   std::vector<double> spacing;
   Execution execution;
 
-  template <class Options, std::size_t N, MemorySpace Space>
-  void set(Options& options, const Images<N, Space>& images) const {
+  template <class Options, class A, std::size_t N>
+  void set(Options& options, const Images<A, N>& images) const {
     options.spacing = spacing;
     options.batch_axes = images.batch_axes();
     options.execution = execution;

@@ -31,6 +31,12 @@ struct RawArray {
   RawArray joined(int leading, int trailing) const;
 };
 
+/// Of an array of any kind; None is absent.
+template <class A>
+RawArray raw(const A* array) {
+  return array ? RawArray(array->raw()) : RawArray();
+}
+
 /// Which axes are what: the leading ones count images, the trailing ones are an image's. Between them, coordinates have
 /// one axis of components.
 struct Layout {

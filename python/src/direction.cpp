@@ -1,10 +1,5 @@
 #include "apps.h"
 #include "fathom/apps/nearest_value.h"
-#include "watch.h"
-
-#ifdef FATHOM_PYTHON_CUDA
-#include "cuda/device_array.h"
-#endif
 
 namespace nb = nanobind;
 
@@ -13,34 +8,23 @@ namespace fathom::python {
 namespace {
 
 /// @param options  with all that Common has, too
-void direction(nb::handle x, int rank, const Common&, const grid::DistanceOptions& options, nb::handle out,
+template <class A>
+void direction(const A& x, int rank, const Common&, const grid::DistanceOptions& options, const A& out,
                nb::object progress) {
-  const HostArray arrays[] = {{x, HostArray::Access::read}, {out, HostArray::Access::write}};
-  const Images images(arrays, rank);
+  const Images<A, 2> images({x.raw(), out.raw()}, rank);
   grid::DistanceOptions own = options;
   own.batch_axes = images.batch_axes();
-  run_watched(std::move(progress), own.execution,
-              [&] { apps::nearest_values(images[0], own, {{}, {}, images[1]}); });
+  const apps::BasicNearestValueOutputs<A::kSpace> outputs{{}, {}, images[1]};
+  run(x, own.execution, std::move(progress),
+      [&](auto... stream) { apps::nearest_values(images[0], own, outputs, stream...); });
 }
-
-#ifdef FATHOM_PYTHON_CUDA
-void direction_on_device(const DeviceArray& x, int rank, const Common&, const grid::DistanceOptions& options,
-                         const DeviceArray& out, std::uintptr_t stream) {
-  const DeviceImages<2> images({x.raw(), out.raw()}, rank);
-  grid::DistanceOptions own = options;
-  own.batch_axes = images.batch_axes();
-  const nb::gil_scoped_release unlocked;
-  apps::nearest_values(images[0], own, apps::DeviceNearestValueOutputs{{}, {}, images[1]}, stream_at(stream));
-}
-#endif
 
 }  // namespace
 
 void add_direction(nb::module_& m) {
-  m.def("direction", &direction, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
-#ifdef FATHOM_PYTHON_CUDA
-  m.def("direction_on_device", &direction_on_device);
-#endif
+  for_each_kind([&]<class A>(Kind<A>) {
+    m.def("direction", &direction<A>, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  });
 }
 
 }  // namespace fathom::python

@@ -1,21 +1,63 @@
 #include "dynamic_set.h"
 
+#include <span>
+
 namespace fathom::python {
 
 namespace nb = nanobind;
 
 namespace {
 
-points::Coordinates coordinates_of(const HostArray& array) {
-  return view_of<const std::byte, MemorySpace::host>(array.raw());
+template <class A>
+points::BasicCoordinates<A::kSpace> coordinates_of(const A& array) {
+  return view_of<const std::byte, A::kSpace>(array.raw());
+}
+
+/// @param array  [n], int64, dense
+std::span<const std::int64_t> ids_of(const HostArray& array) {
+  return {reinterpret_cast<const std::int64_t*>(array.data()), array.bytes() / sizeof(std::int64_t)};
+}
+
+template <class A>
+points::DynamicSet make_set(const A& sites, const SetChoices& choices, int threads) {
+  const points::SiteSetOptions all = choices.options(threads);
+  points::DynamicSetOptions options{all.period, all.devices, all.execution};
+  std::optional<points::DynamicSet> set;
+  run(sites, options.execution, nb::none(),
+      [&](auto... stream) { set.emplace(coordinates_of(sites), options, stream...); });
+  return std::move(*set);
+}
+
+/// @return the first one's id
+template <class A>
+std::int64_t add(DynamicSet& set, const A& sites) {
+  std::int64_t first = 0;
+  set.edit([&](points::DynamicSet& edited, const Execution& watch) {
+    first = edited.add(coordinates_of(sites), order_of(sites, watch));
+  });
+  return first;
+}
+
+void remove(DynamicSet& set, const HostArray& ids) {
+  set.edit([&](points::DynamicSet& edited, const Execution& watch) { edited.remove(ids_of(ids), watch); });
+}
+
+template <class A>
+void move(DynamicSet& set, const HostArray& ids, const A& to) {
+  set.edit([&](points::DynamicSet& edited, const Execution& watch) {
+    edited.move(ids_of(ids), coordinates_of(to), order_of(to, watch));
+  });
 }
 
 }  // namespace
 
-DynamicSet::DynamicSet(nb::handle points, const SetChoices& choices, int threads) {
-  const HostArray array(points, HostArray::Access::read);
-  points::DynamicSetOptions options = dynamic_options(choices, threads);
-  run_watched(nb::none(), options.execution, [&] { edited_.emplace(coordinates_of(array), options); });
+DynamicSet::DynamicSet(const HostArray& points, const SetChoices& choices, int threads)
+    : edited_(make_set(points, choices, threads)) {
+  settle();
+}
+
+DynamicSet::DynamicSet(const DeviceArray& points, const SetChoices& choices, int threads)
+    : edited_(make_set(points, choices, threads)) {
   settle();
 }
 
@@ -39,32 +81,14 @@ bool DynamicSet::contains(std::int64_t id) const {
   return id >= 0 && id < edited_->ids() && edited_->contains(id);
 }
 
-std::int64_t DynamicSet::add(nb::handle points) {
-  const HostArray array(points, HostArray::Access::read);
-  std::int64_t first = 0;
-  edit([&](points::DynamicSet& set, const Execution& watch) { first = set.add(coordinates_of(array), watch); });
-  return first;
-}
-
-void DynamicSet::remove(nb::handle ids) {
-  const HostArray array(ids, HostArray::Access::read);
-  edit([&](points::DynamicSet& set, const Execution& watch) { set.remove(ids_of(array), watch); });
-}
-
-void DynamicSet::move(nb::handle ids, nb::handle points) {
-  const HostArray names(ids, HostArray::Access::read), places(points, HostArray::Access::read);
-  edit(
-      [&](points::DynamicSet& set, const Execution& watch) { set.move(ids_of(names), coordinates_of(places), watch); });
-}
-
 void add_dynamic_set(nb::module_& m) {
-  nb::class_<DynamicSet, SiteSet>(m, "DynamicSet")
-      .def(nb::init<nb::handle, const SetChoices&, int>())
-      .def_prop_ro("ids", &DynamicSet::ids)
-      .def("contains", &DynamicSet::contains)
-      .def("add", &DynamicSet::add)
-      .def("remove", &DynamicSet::remove)
-      .def("move", &DynamicSet::move);
+  auto set = nb::class_<DynamicSet, SiteSet>(m, "DynamicSet")
+                 .def_prop_ro("ids", &DynamicSet::ids)
+                 .def("contains", &DynamicSet::contains)
+                 .def("remove", &remove);
+  for_each_kind([&]<class A>(Kind<A>) {
+    set.def(nb::init<const A&, const SetChoices&, int>()).def("add", &add<A>).def("move", &move<A>);
+  });
 }
 
 }  // namespace fathom::python

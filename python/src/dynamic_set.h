@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "fathom/core/error.h"
@@ -17,23 +16,13 @@
 
 namespace fathom::python {
 
-inline points::DynamicSetOptions dynamic_options(const SetChoices& choices, int threads) {
-  const points::SiteSetOptions options = choices.options(threads);
-  return {options.period, options.devices, options.execution};
-}
-
-/// @param array  [n], int64, dense
-inline std::span<const std::int64_t> ids_of(const HostArray& array) {
-  return {reinterpret_cast<const std::int64_t*>(array.data()), array.bytes() / sizeof(std::int64_t)};
-}
-
 /// Answers as any set. Edits wait for those who ask, and the other way round. An edit by a thread that asks, out of a
 /// progress function, throws std::runtime_error.
 class DynamicSet : public SiteSet {
  public:
   /// @param choices  of which the storage, the step and the memory have no meaning
-  DynamicSet(nanobind::handle points, const SetChoices& choices, int threads);
-  explicit DynamicSet(points::DynamicSet edited) : edited_(std::move(edited)) { settle(); }
+  DynamicSet(const HostArray& points, const SetChoices& choices, int threads);
+  DynamicSet(const DeviceArray& points, const SetChoices& choices, int threads);
 
   bool batched() const override { return false; }
   /// What the last edit left, even while another is at work.
@@ -42,11 +31,6 @@ class DynamicSet : public SiteSet {
   std::size_t bytes() const override { return bytes_; }
   std::int64_t ids() const { return ids_; }
   bool contains(std::int64_t id) const;
-
-  std::int64_t add(nanobind::handle points);
-  /// @param ids  [n], int64, dense
-  void remove(nanobind::handle ids);
-  void move(nanobind::handle ids, nanobind::handle points);
 
   /// Runs an edit of the set, work(set, who may stop it), without the interpreter's lock.
   template <class Work>

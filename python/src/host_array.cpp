@@ -45,6 +45,13 @@ HostArray::HostArray(nanobind::handle array, Access access) {
   if (PyObject_GetBuffer(array.ptr(), &buffer_, flags) != 0) nb::raise_python_error();
 }
 
+bool HostArray::acquire(nanobind::handle array) noexcept {
+  if (!PyObject_CheckBuffer(array.ptr())) return false;
+  if (PyObject_GetBuffer(array.ptr(), &buffer_, PyBUF_RECORDS_RO) == 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
 HostArray::~HostArray() {
   if (buffer_.obj) PyBuffer_Release(&buffer_);
 }

@@ -1,7 +1,9 @@
 #include "mesh.h"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +11,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "arrays.h"
@@ -17,8 +20,12 @@
 #include "fathom/mesh/compare.h"
 #include "fathom/mesh/iso_surface.h"
 #include "fathom/mesh/self_intersections.h"
-#include "host_array.h"
-#include "watch.h"
+#include "fathom/mesh/triangle_set.h"
+#include "operation.h"
+
+#ifdef FATHOM_PYTHON_CUDA
+#include "cuda/current_device.h"
+#endif
 
 namespace fathom::python {
 
@@ -27,6 +34,8 @@ namespace nb = nanobind;
 namespace {
 
 using enum HostArray::Access;
+/// Numbers of a mesh::Sign, a mesh::WindingRule and a Backend; most bytes of a device.
+using MeshChoices = std::tuple<int, int, int, std::optional<std::size_t>>;
 using mesh::Point;
 using Extents = std::array<std::int64_t, 3>;
 constexpr auto kHost = MemorySpace::host;
@@ -34,61 +43,84 @@ constexpr auto kHost = MemorySpace::host;
 AnyConstView read_view(const HostArray& array) { return view_of<const std::byte, kHost>(array.raw()); }
 AnyView write_view(const HostArray& array) { return view_of<std::byte, kHost>(array.raw()); }
 
-}  // namespace
-
-mesh::TriangleSet make_triangle_set(nb::handle vertices, nb::handle faces, const MeshChoices& choices, int threads,
-                                    nb::object progress) {
+/// @param device  where it is to live; none: on the host, or where the backend says
+mesh::TriangleSet make_triangle_set(const HostArray& vertices, const HostArray& faces, const MeshChoices& choices,
+                                    [[maybe_unused]] std::optional<int> device, int threads, nb::object progress) {
   const auto& [sign, rule, backend, device_memory] = choices;
-  const HostArray arrays[] = {{vertices, read}, {faces, read}};
+#ifdef FATHOM_PYTHON_CUDA
+  std::optional<CurrentDevice> chosen;
+  if (device) chosen.emplace(*device);
+#endif
   mesh::TriangleSetOptions options;
   options.sign = static_cast<mesh::Sign>(sign);
   options.rule = static_cast<mesh::WindingRule>(rule);
   options.device_memory = device_memory;
-  options.execution.backend = static_cast<Backend>(backend);
+  options.execution.backend = device ? Backend::cuda : static_cast<Backend>(backend);
   options.execution.threads = threads;
   std::optional<mesh::TriangleSet> set;
-  const mesh::Triangles triangles{read_view(arrays[0]), read_view(arrays[1])};
+  const mesh::Triangles triangles{read_view(vertices), read_view(faces)};
   run_watched(std::move(progress), options.execution, [&] { set.emplace(triangles, options); });
   return std::move(*set);
 }
 
-namespace {
-
-/// Arrays to fill, or None, in the order of mesh::Outputs.
+/// Arrays to fill, or None, in the order of mesh::Outputs. They lie in one place.
 class Answers {
  public:
-  explicit Answers(const nb::tuple& a)
-      : arrays_{{a[0], write}, {a[1], write}, {a[2], write}, {a[3], write},
-                {a[4], write}, {a[5], write}, {a[6], write}} {}
+  explicit Answers(const nb::tuple& arrays) {
+    for (std::size_t k = 0; k < kOutputs; ++k) {
+      const DeviceArray* there = nullptr;
+      if (arrays[k].is_none()) continue;
+      if (nb::try_cast(arrays[k], there)) raw_[k] = (on_device_ = there)->raw();
+      else if (held_[k].acquire(arrays[k])) raw_[k] = held_[k].raw();
+      else throw nb::type_error("outputs are arrays, or None");
+    }
+  }
 
-  mesh::Outputs views(bool of_points) const {
-    std::array<RawArray, kMeshOutputs> raw;
-    for (std::size_t k = 0; k < raw.size(); ++k) raw[k] = arrays_[k].raw();
-    return outputs_of<kHost>(raw, of_points);
+  /// One of them, if they lie on a device.
+  const DeviceArray* on_device() const { return on_device_; }
+
+  /// @param of_points  any number of axes count the questions, and lie dense in memory
+  template <MemorySpace Space>
+  mesh::BasicOutputs<Space> views(bool of_points) const {
+    const auto view = [&](std::size_t k) {
+      const bool is_vector = k == 2 || k == 3 || k == 5;
+      RawArray array = of_points ? raw_[k].joined(0, is_vector) : raw_[k];
+      if (array.dtype == DType::boolean) array.dtype = DType::uint8;
+      return view_of<std::byte, Space>(array);
+    };
+    return {view(0), view(1), view(2), view(3), view(4), view(5), view(6)};
   }
 
  private:
-  HostArray arrays_[kMeshOutputs];
+  static constexpr std::size_t kOutputs = 7;
+  std::array<HostArray, kOutputs> held_;
+  std::array<RawArray, kOutputs> raw_;
+  const DeviceArray* on_device_ = nullptr;
 };
 
-void nearest(const mesh::TriangleSet& set, nb::handle points, const nb::tuple& outputs, int threads,
+template <class A>
+void nearest(const mesh::TriangleSet& set, const A& points, const nb::tuple& outputs, int threads,
              nb::object progress) {
-  const HostArray places(points, read);
   const Answers answers(outputs);
-  const auto questions = view_of<const std::byte, kHost>(places.raw().joined(0, 1));
-  const mesh::Outputs views = answers.views(true);
+  const auto questions = view_of<const std::byte, A::kSpace>(points.raw().joined(0, 1));
+  const auto views = answers.views<A::kSpace>(true);
   Execution execution;
   execution.threads = threads;
-  run_watched(std::move(progress), execution, [&] { set.nearest(questions, views, execution); });
+  run(points, execution, std::move(progress),
+      [&](auto... stream) { set.nearest(questions, views, execution, stream...); });
 }
 
 void field(const mesh::TriangleSet& set, const mesh::Lattice& lattice, const nb::tuple& outputs, int threads,
            nb::object progress) {
   const Answers answers(outputs);
-  const mesh::Outputs views = answers.views(false);
   Execution execution;
   execution.threads = threads;
-  run_watched(std::move(progress), execution, [&] { set.field(lattice, views, execution); });
+  const auto fill = [&]<class A>(const A& one) {
+    const auto views = answers.views<A::kSpace>(false);
+    run(one, execution, std::move(progress), [&](auto... stream) { set.field(lattice, views, execution, stream...); });
+  };
+  if (answers.on_device()) fill(*answers.on_device());
+  else fill(HostArray());
 }
 
 /// @param dtype  number of a DType
@@ -274,8 +306,9 @@ void add_mesh(nb::module_& m) {
       .def_ro("spacing", &mesh::Lattice::spacing)
       .def_ro("shape", &mesh::Lattice::shape);
   nb::class_<mesh::TriangleSet>(m, "TriangleSet")
-      .def(nb::new_(&make_triangle_set), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
-      .def("nearest", &nearest, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def(nb::new_(&make_triangle_set), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none())
+      .def("nearest", &nearest<HostArray>, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("nearest", &nearest<DeviceArray>, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("field", &field, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("compare", &compare, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none())

@@ -10,7 +10,7 @@
 
 #include "arrays.h"
 #include "fathom/points/site_set.h"
-#include "host_array.h"
+#include "operation.h"
 #include "turns.h"
 
 namespace fathom::python {
@@ -31,10 +31,10 @@ struct SetChoices {
 class SiteSet {
  public:
   /// @param sites    coordinates, or with `is_mask` an array whose nonzero elements are sites
-  SiteSet(nanobind::handle sites, bool is_mask, const SetChoices& choices, int threads, nanobind::object progress);
+  SiteSet(const HostArray& sites, bool is_mask, const SetChoices& choices, int threads, nanobind::object progress);
 
-  /// Of sites on a device. Where the library refers to their array, it is the caller who keeps it.
-  explicit SiteSet(points::SiteSet set) : memory_(Py_None, HostArray::Access::read), set_(std::move(set)) {}
+  /// Where the library refers to their array, it is the caller who keeps it.
+  SiteSet(const DeviceArray& sites, bool is_mask, const SetChoices& choices, int threads, nanobind::object progress);
   virtual ~SiteSet() = default;
 
   /// To be called while asking.
@@ -55,15 +55,8 @@ class SiteSet {
   /// Held by whoever asks, got without the interpreter's lock: nobody edits the set meanwhile.
   Turns::Asking asking() const { return Turns::Asking(turns_); }
 
-  /// Any number of axes may count the queries; those that count clouds do not lie among them.
-  /// @param directions, half_angles             a cone's, or None
-  /// @param distance, squared, site, lower  arrays to fill, or None
-  void nearest(nanobind::handle queries, const points::QueryOptions& options, nanobind::handle directions,
-               nanobind::handle half_angles, nanobind::handle distance, nanobind::handle squared, nanobind::handle site,
-               nanobind::handle lower, nanobind::object progress) const;
-
  protected:
-  SiteSet() : memory_(Py_None, HostArray::Access::read) {}
+  SiteSet() = default;
   /// What answers, unless ask() says something else; looked at while asking.
   virtual const points::SiteSet& set() const { return *set_; }
   mutable Turns turns_;
@@ -71,23 +64,6 @@ class SiteSet {
  private:
   HostArray memory_;
   std::optional<points::SiteSet> set_;
-};
-
-/// Arrays of a call, with the axes that count queries as one: [n] or [clouds, n], with the coordinates or neighbours
-/// behind.
-class QueryAxes {
- public:
-  QueryAxes(const SiteSet& set, int k) : leading_(set.batched() ? 1 : 0), columns_(k > 1 ? 1 : 0) {}
-
-  /// One direction for all is a row, too.
-  RawArray points(const RawArray& array) const {
-    return array.given && array.rank != 2 ? array.joined(leading_, 1) : array;
-  }
-  RawArray numbers(const RawArray& array) const { return array.joined(leading_, 0); }
-  RawArray answers(const RawArray& array) const { return array.joined(leading_, columns_); }
-
- private:
-  int leading_, columns_;
 };
 
 void add_points(nanobind::module_& m);

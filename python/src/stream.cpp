@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "arrays.h"
+#include "device_array.h"
 #include "fathom/core/error.h"
 #include "fathom/io/atomic_file.h"
 #include "fathom/io/points.h"
@@ -309,18 +310,17 @@ class Computer {
   }
 
   /// @param out  of the part's shape and the raster's type
-  void compute(const Region& part, nb::handle out, nb::object progress) {
-    const HostArray array(out, HostArray::Access::write);
-    const AnyView view = view_of<std::byte, MemorySpace::host>(array.raw());
+  void compute(const Region& part, const HostArray& out, nb::object progress) {
+    const AnyView view = view_of<std::byte, MemorySpace::host>(out.raw());
     take_turn(std::move(progress), [&] { evaluator_->compute({part[0], part[1], part[2], part[3]}, view); });
   }
 
-  /// Into a device's memory, in a stream's order.
-  /// @param address, pitch  of the first pixel; pixels from a row to the next one
-  void compute_there(const Region& part, std::uintptr_t address, std::int64_t pitch, std::uintptr_t stream) {
+  /// In the order of the array's stream.
+  void compute(const Region& part, const DeviceArray& out, nb::object progress) {
     const Rectangle there{part[0], part[1], part[2], part[3]};
-    const AnyDeviceView view(reinterpret_cast<std::byte*>(address), root_->dtype(), there.shape(), {pitch, 1});
-    take_turn(nb::none(), [&] { evaluator_->compute(there, view, Stream{reinterpret_cast<void*>(stream)}); });
+    const RawArray& array = out.raw();
+    const AnyDeviceView view(array.data, root_->dtype(), there.shape(), {array.strides[0], 1});
+    take_turn(std::move(progress), [&] { evaluator_->compute(there, view, out.stream()); });
   }
 
  private:
@@ -412,8 +412,10 @@ void add_stream(nb::module_& m) {
       .def(nb::init<const Graph&, std::optional<std::size_t>, int, int>(), nb::arg(), nb::arg().none(), nb::arg(),
            nb::arg())
       .def("plan", &Computer::plan)
-      .def("compute", &Computer::compute, nb::arg(), nb::arg(), nb::arg().none())
-      .def("compute_there", &Computer::compute_there);
+      .def("compute", nb::overload_cast<const Region&, const HostArray&, nb::object>(&Computer::compute), nb::arg(),
+           nb::arg(), nb::arg().none())
+      .def("compute", nb::overload_cast<const Region&, const DeviceArray&, nb::object>(&Computer::compute), nb::arg(),
+           nb::arg(), nb::arg().none());
   m.def("read_graph", &read);
 }
 

@@ -1,39 +1,105 @@
 #include "transform.h"
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "fathom/core/error.h"
+#include "fathom/grid/distance.h"
+#include "gather.h"
+#include "operation.h"
+
 namespace fathom::python {
+
+namespace nb = nanobind;
 
 namespace {
 
-template <MemorySpace Space>
-struct Views {
-  BasicAnyView<const std::byte, Space> input;
-  grid::BasicDistanceOutputs<Space> outputs;
-  int batch_axes = 0;
-};
+using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
+/// A number of Python; integers of up to 64 bits whole.
+using Number = std::variant<std::int64_t, std::uint64_t, double>;
 
-template <MemorySpace Space>
-Views<Space> views_of(Arrays& arrays, int space_rank) {
-  RawArray* const all[] = {&arrays.input, &arrays.distance, &arrays.squared, &arrays.nearest, &arrays.coordinates};
-  const Layout layout = merge_leading(all, {arrays.input.rank - space_rank, space_rank});
-  return {view_of<const std::byte, Space>(arrays.input, layout),
-          {view_of<std::byte, Space>(arrays.distance, layout), view_of<std::byte, Space>(arrays.squared, layout),
-           view_of<std::byte, Space>(arrays.nearest, layout), view_of<std::byte, Space>(arrays.coordinates, layout)},
-          layout.leading};
+/// What a call computes, apart from the arrays: filled once by the package, checked by the library when it is used.
+grid::DistanceOptions make_options(int sites, Number value, int metric, std::vector<double> spacing,
+                                   const std::vector<int>& border, double max_distance, bool is_signed, int surface,
+                                   const Ranges& region, int backend, int threads) {
+  grid::DistanceOptions options;
+  options.sites.rule = static_cast<grid::Sites::Rule>(sites);
+  options.sites.value = std::visit([](auto number) { return grid::Sites::Value(number); }, value);
+  options.metric = static_cast<grid::Metric>(metric);
+  options.spacing = std::move(spacing);
+  for (const int b : border) options.border.push_back(static_cast<grid::Border>(b));
+  options.max_distance = max_distance;
+  options.signed_distance = is_signed;
+  options.surface = static_cast<grid::Surface>(surface);
+  for (const auto& [begin, end] : region) options.region.push_back({begin, end});
+  options.execution.backend = static_cast<Backend>(backend);
+  options.execution.threads = threads;
+  return options;
+}
+
+/// @param rank         how many trailing axes an image has, 0 to the input's rank
+/// @param coordinates  with an axis of components before those of space
+template <class A>
+void transform(const A& x, int rank, const grid::DistanceOptions& options, const A* distance, const A* squared,
+               const A* nearest, const A* coordinates, nb::object progress) {
+  RawArray arrays[] = {x.raw(), raw(distance), raw(squared), raw(nearest), raw(coordinates)};
+  RawArray* const all[] = {&arrays[0], &arrays[1], &arrays[2], &arrays[3], &arrays[4]};
+  const Layout layout = merge_leading(all, {arrays[0].rank - rank, rank});
+  const auto input = view_of<const std::byte, A::kSpace>(arrays[0], layout);
+  const auto output = [&](const RawArray& array) { return view_of<std::byte, A::kSpace>(array, layout); };
+  const grid::BasicDistanceOutputs<A::kSpace> outputs{output(arrays[1]), output(arrays[2]), output(arrays[3]),
+                                                      output(arrays[4])};
+  grid::DistanceOptions own = options;
+  own.batch_axes = layout.leading;
+  run(x, own.execution, std::move(progress),
+      [&](auto... stream) { grid::distance_transform(input, own, outputs, stream...); });
+}
+
+template <class Index>
+void gather_images(const HostArray& values, const HostArray& nearest, const HostArray& out, std::size_t element_size,
+                   std::size_t image_size) {
+  const auto* indices = reinterpret_cast<const Index*>(nearest.data());
+  const std::size_t elements = nearest.bytes() / sizeof(Index);
+  if (values.bytes() != elements * element_size || out.bytes() != values.bytes())
+    throw InvalidArgument("the arrays differ in size");
+  constexpr std::size_t kPiece = 1 << 18;  // between two looks whether to go on
+  Execution watch;
+  run_watched(nb::none(), watch, [&] {
+    for (std::size_t image = 0; image < elements; image += image_size)
+      for (std::size_t first = 0; first < image_size; first += kPiece) {
+        python::gather({values.data() + image * element_size, out.data() + image * element_size, element_size}, first,
+                       std::span(indices + image + first, std::min(kPiece, image_size - first)));
+        watch.progress(0);
+        if (watch.stop.stop_requested()) throw Cancelled();
+      }
+  });
+}
+
+/// @param values, out  dense bytes
+/// @param nearest      dense, int32 or int64
+/// @param image_size   elements of one image; all arrays hold the same whole number of images
+void gather_arrays(const HostArray& values, std::size_t element_size, const HostArray& nearest, std::size_t image_size,
+                   const HostArray& out) {
+  if (nearest.raw().dtype == DType::int32) gather_images<std::int32_t>(values, nearest, out, element_size, image_size);
+  else gather_images<std::int64_t>(values, nearest, out, element_size, image_size);
 }
 
 }  // namespace
 
-void transform(Arrays& arrays, int space_rank, grid::DistanceOptions options) {
-  const auto views = views_of<MemorySpace::host>(arrays, space_rank);
-  options.batch_axes = views.batch_axes;
-  grid::distance_transform(views.input, options, views.outputs);
-}
-
-void transform_on_device(Arrays& arrays, int space_rank, const grid::DistanceOptions& options, Stream stream) {
-  const auto views = views_of<MemorySpace::device>(arrays, space_rank);
-  grid::DistanceOptions own = options;
-  own.batch_axes = views.batch_axes;
-  grid::distance_transform(views.input, own, views.outputs, stream);
+void add_transform(nb::module_& m) {
+  nb::class_<grid::DistanceOptions>(m, "Options").def(nb::new_(&make_options));
+  for_each_kind([&]<class A>(Kind<A>) {
+    m.def("transform", &transform<A>, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
+          nb::arg().none(), nb::arg().none(), nb::arg().none());
+  });
+  m.def("gather", &gather_arrays);
 }
 
 }  // namespace fathom::python

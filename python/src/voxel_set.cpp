@@ -21,6 +21,37 @@ Execution on(int backend) {
 std::span<const std::int64_t> list_of(const HostArray& array) {
   return {reinterpret_cast<const std::int64_t*>(array.data()), array.bytes() / sizeof(std::int64_t)};
 }
+DeviceView<const std::int64_t> list_of(const DeviceArray& array) {
+  return view_of<const std::byte, MemorySpace::device>(array.raw()).as<const std::int64_t>();
+}
+
+/// The nonzero elements. @param backend  number of a Backend
+template <class A>
+VoxelSet* of_mask(const A& mask, int backend) {
+  if (A::kSpace == MemorySpace::device && static_cast<Backend>(backend) == Backend::cpu)
+    throw InvalidArgument("mask lies on a CUDA device, where the backend cpu cannot work; use auto or cuda");
+  const auto view = view_of<const std::byte, A::kSpace>(mask.raw());
+  Execution execution = on(backend);
+  std::optional<points::VoxelSet> voxels;
+  run(mask, execution, nb::none(),
+      [&](auto...) { voxels = points::VoxelSet::of_mask(view, order_of(mask, execution)); });
+  return new VoxelSet(std::move(*voxels));
+}
+
+/// @param edit      number of an Edit
+/// @param elements  [n], int64, dense
+/// @param to        as many, to move to; else None
+/// @return how many elements were changed
+template <class A>
+std::int64_t edit(VoxelSet& set, int edit, const A& elements, const A* to) {
+  return set.run([&](points::VoxelSet& voxels, const Execution& watch) {
+    switch (static_cast<VoxelSet::Edit>(edit)) {
+      case VoxelSet::Edit::add: return voxels.add(list_of(elements), order_of(elements, watch));
+      case VoxelSet::Edit::remove: return voxels.remove(list_of(elements), order_of(elements, watch));
+      default: return voxels.move(list_of(elements), list_of(*to), order_of(elements, watch));
+    }
+  });
+}
 
 }  // namespace
 
@@ -29,38 +60,19 @@ VoxelSet* VoxelSet::of_shape(const std::vector<std::int64_t>& shape, int backend
   return new VoxelSet(points::VoxelSet(Shape(std::span(shape)), on(backend)));
 }
 
-VoxelSet* VoxelSet::of_mask(nb::handle mask, int backend) {
-  const HostArray array(mask, HostArray::Access::read);
-  const auto view = view_of<const std::byte, MemorySpace::host>(array.raw());
-  Execution execution = on(backend);
-  std::optional<points::VoxelSet> voxels;
-  run_watched(nb::none(), execution, [&] { voxels = points::VoxelSet::of_mask(view, execution); });
-  return new VoxelSet(std::move(*voxels));
-}
-
 bool VoxelSet::contains(std::int64_t element) const {
   const nb::gil_scoped_release unlocked;
   const auto lock = asking();
   return element >= 0 && element < element_count(voxels_.extents()) && voxels_.contains(element);
 }
 
-std::int64_t VoxelSet::edit(int edit, nb::handle elements, nb::handle to) {
-  const HostArray from(elements, HostArray::Access::read), places(to, HostArray::Access::read);
-  return run([&](points::VoxelSet& voxels, const Execution& watch) {
-    switch (static_cast<Edit>(edit)) {
-      case Edit::add: return voxels.add(list_of(from), watch);
-      case Edit::remove: return voxels.remove(list_of(from), watch);
-      default: return voxels.move(list_of(from), list_of(places), watch);
-    }
-  });
-}
-
 void add_voxel_set(nb::module_& m) {
-  nb::class_<VoxelSet, SiteSet>(m, "VoxelSet")
-      .def_static("of_shape", &VoxelSet::of_shape)
-      .def_static("of_mask", &VoxelSet::of_mask)
-      .def("contains", &VoxelSet::contains)
-      .def("edit", &VoxelSet::edit, nb::arg(), nb::arg(), nb::arg().none());
+  auto set = nb::class_<VoxelSet, SiteSet>(m, "VoxelSet")
+                 .def_static("of_shape", &VoxelSet::of_shape)
+                 .def("contains", &VoxelSet::contains);
+  for_each_kind([&]<class A>(Kind<A>) {
+    set.def_static("of_mask", &of_mask<A>).def("edit", &edit<A>, nb::arg(), nb::arg(), nb::arg().none());
+  });
 }
 
 }  // namespace fathom::python

@@ -23,7 +23,6 @@ class VoxelSet : public SiteSet {
   explicit VoxelSet(points::VoxelSet voxels) : voxels_(std::move(voxels)), size_(voxels_.size()) {}
   /// @param backend  number of a Backend
   static VoxelSet* of_shape(const std::vector<std::int64_t>& shape, int backend);
-  static VoxelSet* of_mask(nanobind::handle mask, int backend);
 
   void ask(const points::Coordinates& queries, const points::QueryOptions& options,
            const points::QueryOutputs& outputs) const override {
@@ -39,12 +38,6 @@ class VoxelSet : public SiteSet {
   std::size_t bytes() const override { return voxels_.bytes(); }
   points::SiteList list(std::int64_t) const override { return {Array(), voxels_.elements()}; }
   bool contains(std::int64_t element) const;
-
-  /// @param edit      number of an Edit
-  /// @param elements  [n], int64, dense
-  /// @param to        as many, to move to; else None
-  /// @return how many elements were changed
-  std::int64_t edit(int edit, nanobind::handle elements, nanobind::handle to);
 
   /// Runs an edit of the set, work(set, who may stop it), without the interpreter's lock.
   template <class Work>

@@ -16,9 +16,9 @@ def mask():
     return mask
 
 
-@pytest.mark.parametrize("module", ["_medial_axis", "_thickness"])
+@pytest.mark.parametrize("module", ["medial_axis", "local_thickness"])
 def test_examples(module):
-    result = doctest.testmod(importlib.import_module(f"fathom.{module}"))
+    result = doctest.testmod(importlib.import_module(f"fathom._apps.{module}"))
     assert result.attempted > 5 and result.failed == 0
 
 

@@ -9,7 +9,7 @@ import fathom
 import numpy as np
 import pytest
 from devices import Cupy, Torch
-from fathom._host import as_indices
+from fathom._arrays.host import as_indices
 
 DEVICES = fathom.info().devices
 BACKENDS = ["cpu", "cuda"] if DEVICES else ["cpu"]

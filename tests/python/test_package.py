@@ -31,7 +31,7 @@ class Finder(doctest.DocTestFinder):
 
     def _from_module(self, module, thing):
         home = getattr(thing, "__globals__", {}).get("__name__", getattr(thing, "__module__", None))
-        return home == module.__name__ or (home == "fathom.stream" and module.__name__ == "fathom._raster")
+        return home == module.__name__ or (home == "fathom.stream" and module.__name__ == "fathom.stream._raster")
 
 
 def test_docstring_examples():

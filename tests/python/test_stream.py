@@ -284,7 +284,7 @@ def test_what_a_file_says_and_is_not_taken_is_told(tmp_path):
 
 
 def test_memory_is_given_in_words():
-    from fathom._options import byte_count
+    from fathom._common.options import byte_count
 
     assert [byte_count(m) for m in (None, 5, "7", "100MB", "1.5 GiB", "2k", "3MiB", "4g")] == [
         None, 5, 7, 100_000_000, 3 << 29, 2000, 3 << 20, 4_000_000_000,

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import SiteSet
-from .._optional import need
+from .._common.optional import need
 
 need("torch", "PyTorch", "fathom.compat.pytorch3d")
 

@@ -12,18 +12,13 @@ tensor([[[[2., 1., 0., 1.]]]])
 PyTorch is imported here and nowhere else in Fathom.
 """
 
-from .._optional import need
+from .._common.optional import need
 
 need("torch", "PyTorch", "fathom.torch")
 
 from ._losses import BoundaryLoss, HausdorffDTLoss, distance_field
 from ._mesh import mesh_distance
-from ._metrics import (
-    average_surface_distance,
-    hausdorff_distance,
-    mask_edges,
-    surface_distances,
-)
+from ._metrics import average_surface_distance, hausdorff_distance, mask_edges, surface_distances
 from ._ops import distance_transform, signed_distance
 
 __all__ = [

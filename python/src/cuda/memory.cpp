@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cuda/current_device.h"
-#include "cuda/dlpack_dtype.h"
+#include "dlpack_dtype.h"
 #include "host_array.h"
 
 namespace fathom::python {
@@ -28,15 +28,15 @@ int device_of(std::uintptr_t address) {
   return attributes.device;
 }
 
-void download(const DeviceArray& array, nb::handle out, std::uintptr_t stream) {
+void download(const DeviceArray& array, nb::handle out) {
   const HostArray to(out, HostArray::Access::write);
   if (to.bytes() == 0) return;
   const nb::gil_scoped_release unlocked;
   const CurrentDevice chosen(device_of(array.address()));
   check(cudaMemcpyAsync(to.data(), array.raw().data, to.bytes(), cudaMemcpyDeviceToHost,
-                        static_cast<cudaStream_t>(stream_at(stream).handle)),
+                        static_cast<cudaStream_t>(array.stream().handle)),
         "copying an array to the host");
-  wait_for(stream_at(stream));
+  wait_for(array.stream());
 }
 
 void wait_for(Stream stream) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cuda/device_array.h"
+#include "device_array.h"
 #include "fathom/core/device.h"
 
 namespace fathom::python {
@@ -23,7 +23,7 @@ DeviceMemory device_memory(const std::vector<std::size_t>& shape, int dtype, int
 int device_of(std::uintptr_t address);
 
 /// Copies a dense array into one of the host's, of the same type and shape. Waits.
-void download(const DeviceArray& array, nanobind::handle out, std::uintptr_t stream);
+void download(const DeviceArray& array, nanobind::handle out);
 
 /// Returns when the stream is done. @throws DeviceError something in it failed
 void wait_for(Stream stream);

@@ -1,0 +1,1 @@
+"""What all rooms need and arrays have no part in: arguments, progress, warnings."""

@@ -1,0 +1,1 @@
+"""Distance transforms of images and volumes."""

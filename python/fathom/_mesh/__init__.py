@@ -1,0 +1,1 @@
+"""Triangle meshes that answer, and the fields of their distances."""

@@ -1,0 +1,1 @@
+"""Sets of sites that stay in memory and answer."""
