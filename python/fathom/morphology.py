@@ -61,6 +61,9 @@ def erosion(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
         integers or bool.
     radius : float
         Of the ball, 0 or more, in the unit of the spacing.
+
+    Other Parameters
+    ----------------
     border : {"ignore", "pad", "background"}, optional
         What lies outside of the array. "ignore": nothing, which neither grows nor shrinks anything, as scikit-image has
         it. "pad": background without end, into which a closing may grow on its way. "background": background that eats

@@ -17,7 +17,7 @@ ENDINGS = "end it in .npy, .tif, .tiff, .nii, .nii.gz, .png, .nrrd, .mha or .vti
 RULES = ("zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V "
          "(or '==nan' or '!=nan')")
 VERBS = ("use distance, query, mesh, render, voronoi, lloyd, stipple, costmap, sdf, stream, morphology, expand, fill, "
-         "medial-axis, thickness, info or compare")
+         "medial-axis, thickness, reproduce, info or compare")
 READABLE = "NPY, TIFF, NIfTI, PNG, NRRD, MetaImage, JPEG and PNM files are read"
 
 
