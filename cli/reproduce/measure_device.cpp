@@ -63,6 +63,7 @@ DeviceArray::DeviceArray(DType dtype, const Shape& shape) : dtype_(dtype), shape
 
 DeviceArray::DeviceArray(const AnyConstView& values) : DeviceArray(values.dtype(), values.shape()) {
   check(cudaMemcpy(data_, values.data(), bytes_of(dtype_, shape_), cudaMemcpyHostToDevice), "copying to the device");
+  check(cudaStreamSynchronize(nullptr), "copying to the device");  // other streams do not wait for this one
 }
 
 DeviceArray::~DeviceArray() { cudaFree(data_); }

@@ -18,7 +18,9 @@ class Torch(Library):
         self.kind = self.library.Tensor
 
     def put(self, array):
-        return self.library.from_numpy(np.array(array)).cuda()
+        x = self.library.from_numpy(np.array(array)).cuda()
+        self.synchronize()  # streams that do not wait for this copy may read it next
+        return x
 
     def get(self, x):
         assert isinstance(x, self.kind) and x.is_cuda
@@ -46,7 +48,9 @@ class Cupy(Library):
         self.kind = self.library.ndarray
 
     def put(self, array):
-        return self.library.asarray(array)
+        x = self.library.asarray(array)
+        self.synchronize()
+        return x
 
     def get(self, x):
         assert isinstance(x, self.kind)

@@ -93,6 +93,7 @@ struct DeviceSolid {
   explicit DeviceSolid(Solid host)
       : solid(std::move(host)), bytes(solid.bytes()), words(std::make_unique<DeviceMemory>(bytes, nullptr)) {
     check(cudaMemcpy(words->data(), solid.words.data(), bytes, cudaMemcpyHostToDevice), "copying voxels");
+    check(cudaStreamSynchronize(nullptr), "copying voxels");  // cudaMemcpy() may return before, and other streams follow
   }
 
   /// @param needs_words  of the host, too

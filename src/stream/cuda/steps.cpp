@@ -225,7 +225,8 @@ class Steps::Step {
     const bool is_new = steps_.tables_.add(number, bytes, walk_);
     if (walk_.counts) return nullptr;
     std::byte* const data = steps_.tables_[number].memory->data();
-    if (is_new) check(cudaMemcpy(data, make().data(), bytes, cudaMemcpyHostToDevice), "copying a table");
+    if (is_new)
+      check(cudaMemcpyAsync(data, make().data(), bytes, cudaMemcpyHostToDevice, walk_.stream), "copying a table");
     return reinterpret_cast<const T*>(data);
   }
 

@@ -281,7 +281,7 @@ TEST_F(StreamOnDevice, CapturedIntoAGraph) {
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     evaluator.compute(node->whole(), out, Stream{stream});
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-    ASSERT_EQ(cudaMemset(block.data(), 0, found.bytes()), cudaSuccess);
+    ASSERT_EQ(cudaMemsetAsync(block.data(), 0, found.bytes(), stream), cudaSuccess);
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
     EXPECT_EQ(refusal([&] { evaluator.compute(node->whole(), out, Stream{stream}); }), "not refused");
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
