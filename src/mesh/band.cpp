@@ -33,9 +33,12 @@ void visit_lines(const Lattice& lattice, const AnyView& out, const std::int64_t 
               size[0], y + kTileSide * z);
 }
 
-bool bit(const Array& masks, std::int64_t tile, int i) {
-  return masks.as<std::uint64_t>().data()[tile * kTileSide + i / 64] >> i % 64 & 1;
+/// The words of a tile's masks.
+const std::uint64_t* words_of(const Array& masks, std::int64_t tile) {
+  return masks.as<std::uint64_t>().data() + tile * kTileSide;
 }
+
+bool bit(const std::uint64_t* words, int i) { return words[i / 64] >> i % 64 & 1; }
 
 /// The values of a band's tiles, `Width` of each of their points, whichever form it has.
 template <class T, int Width = 1>
@@ -52,9 +55,10 @@ class TileValues {
   const T* of(std::int64_t tile) {
     if (!band_.is_compact()) return values_ + tile * kTilePoints * Width;
     const T* from = values_ + band_.first.as<std::int64_t>().data()[tile] * Width;
+    const std::uint64_t* const mask = words_of(band_.masks, tile);
+    const std::uint64_t* const inside = has_sides_ ? words_of(band_.inside, tile) : nullptr;
     for (int i = 0; i < kTilePoints; ++i) {
-      const bool is_in = bit(band_.masks, tile, i);
-      const bool is_negative = !is_in && has_sides_ && bit(band_.inside, tile, i);
+      const bool is_in = bit(mask, i), is_negative = !is_in && has_sides_ && bit(inside, i);
       for (int k = 0; k < Width; ++k) room_[i * Width + k] = is_in ? *from++ : is_negative ? -elsewhere_ : elsewhere_;
     }
     return room_;
@@ -151,8 +155,9 @@ Array values_of(const Band& band, const Array& from, T elsewhere, bool compact) 
   T* to = copy.as<T>().data();
   for (std::int64_t tile = 0; tile < band.count(); ++tile) {
     const T* const all = values.of(tile);
+    const std::uint64_t* const mask = words_of(band.masks, tile);
     for (int i = 0; i < kTilePoints; ++i)
-      if (!compact || bit(band.masks, tile, i)) to = std::copy_n(all + i * Width, Width, to);
+      if (!compact || bit(mask, i)) to = std::copy_n(all + i * Width, Width, to);
   }
   return copy;
 }

@@ -2,10 +2,14 @@
 #include "fathom/published/band.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
+#include <mutex>
+#include <optional>
 #include <string>
-#include <tuple>
+#include <vector>
 
 #include "core/parallel.h"
 #include "fathom/core/array.h"
@@ -71,66 +75,94 @@ BandFound run_on_cpu(const BandProblem& problem, const BandOptions& options, int
   return cpu::naive(problem, options, threads);
 }
 
-/// Where a point is, in the order of tiles.
-auto order_of(const BandFound::Point& point) {
+/// A tile's number in its lattice, in the order of a band's tiles.
+/// @param tiles  along each axis
+std::int64_t number_of(const std::array<std::int64_t, 3>& tiles, std::int64_t x, std::int64_t y, std::int64_t z) {
+  return (z * tiles[1] + y) * tiles[0] + x;
+}
+
+std::int64_t number_of(const std::array<std::int64_t, 3>& tiles, const BandFound::Point& point) {
   const auto& [x, y, z] = point.at;
-  return std::tuple(z / mesh::kTileSide, y / mesh::kTileSide, x / mesh::kTileSide, z, y, x);
+  return number_of(tiles, x / mesh::kTileSide, y / mesh::kTileSide, z / mesh::kTileSide);
 }
 
-bool are_in_one_tile(const BandFound::Point& a, const BandFound::Point& b) {
-  return std::equal(a.at, a.at + 3, b.at, [](int p, int q) { return p / mesh::kTileSide == q / mesh::kTileSide; });
+/// Where a number is in a list in ascending order, or would be.
+std::int64_t place_in(const std::vector<std::int64_t>& numbers, std::int64_t number) {
+  return std::lower_bound(numbers.begin(), numbers.end(), number) - numbers.begin();
 }
 
+void sort_once(std::vector<std::int64_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+/// Calls work(part) for the parts of what was found, by all threads.
+template <class Work>
+void each_part(const BandFound& found, int threads, const Work& work) {
+  parallel_jobs(threads, static_cast<std::int64_t>(found.parts.size()),
+                [&](int, std::int64_t k) { work(found.parts[static_cast<std::size_t>(k)]); });
+}
+
+/// The numbers of the tiles that points are in, each once, in order.
+std::vector<std::int64_t> tiles_of(const BandFound& found, const std::array<std::int64_t, 3>& tiles, int threads) {
+  std::vector<std::int64_t> all;
+  std::mutex adding;
+  each_part(found, threads, [&](const std::vector<BandFound::Point>& points) {
+    std::vector<std::int64_t> numbers;
+    for (const BandFound::Point& point : points)
+      if (const std::int64_t number = number_of(tiles, point); numbers.empty() || numbers.back() != number)
+        numbers.push_back(number);
+    sort_once(numbers);
+    const std::lock_guard lock(adding);
+    all.insert(all.end(), numbers.begin(), numbers.end());
+  });
+  sort_once(all);
+  return all;
+}
+
+/// @param numbers  of the band's tiles. Parts of what was found may have points in the same ones.
 template <class T>
-void fill_tiles(const std::vector<BandFound::Point>& points, mesh::Band& band) {
+void fill_tiles(const BandFound& found, const std::vector<std::int64_t>& numbers, int threads, mesh::Band& band) {
   T* const distances = band.distances.as<T>().data();
-  std::fill_n(distances, band.distances.size(), static_cast<T>(band.cutoff));
   std::uint64_t* const masks = band.masks.as<std::uint64_t>().data();
-  std::fill_n(masks, band.masks.size(), 0);
   std::int32_t* const tiles = band.tiles.as<std::int32_t>().data();
-  std::int64_t tile = -1;
-  for (std::size_t n = 0; n < points.size(); ++n) {
-    const BandFound::Point& point = points[n];
-    if (n == 0 || !are_in_one_tile(point, points[n - 1])) {
-      ++tile;
-      for (int k = 0; k < 3; ++k) tiles[3 * tile + k] = point.at[k] / mesh::kTileSide;
+  const auto shape = band.tile_shape();
+  parallel_jobs(threads, band.count(), [&](int, std::int64_t tile) {
+    const std::int64_t number = numbers[static_cast<std::size_t>(tile)];
+    const std::int64_t at[3] = {number % shape[0], number / shape[0] % shape[1], number / shape[0] / shape[1]};
+    std::copy_n(at, 3, tiles + 3 * tile);
+    std::fill_n(masks + mesh::kTileSide * tile, mesh::kTileSide, 0);
+    std::fill_n(distances + mesh::kTilePoints * tile, mesh::kTilePoints, static_cast<T>(band.cutoff));
+  });
+  each_part(found, threads, [&](const std::vector<BandFound::Point>& points) {
+    std::int64_t number = -1, tile = -1;
+    for (const BandFound::Point& point : points) {
+      if (number != number_of(shape, point)) {
+        number = number_of(shape, point);
+        tile = place_in(numbers, number);
+      }
+      const auto in = [&](int k) { return point.at[k] % mesh::kTileSide; };
+      const int of_slice = in(0) + mesh::kTileSide * in(1);
+      std::atomic_ref(masks[mesh::kTileSide * tile + in(2)]) |= std::uint64_t{1} << of_slice;
+      distances[mesh::kTilePoints * tile + 64 * in(2) + of_slice] = static_cast<T>(std::sqrt(point.squared));
     }
-    const auto in = [&](int k) { return point.at[k] % mesh::kTileSide; };
-    const int of_slice = in(0) + mesh::kTileSide * in(1);
-    masks[mesh::kTileSide * tile + in(2)] |= std::uint64_t{1} << of_slice;
-    distances[mesh::kTilePoints * tile + 64 * in(2) + of_slice] = static_cast<T>(std::sqrt(point.squared));
-  }
+  });
 }
 
-/// In the order of tiles: each thread sorts a part, and then parts are merged by pairs.
-void sort_points(std::vector<BandFound::Point>& points, int threads) {
-  const auto in_order = [](const BandFound::Point& a, const BandFound::Point& b) { return order_of(a) < order_of(b); };
-  const auto parts = static_cast<std::int64_t>(threads);
-  const auto begin_of = [&](std::int64_t part) {
-    return points.begin() + static_cast<std::int64_t>(points.size()) * std::min(part, parts) / parts;
-  };
-  parallel_jobs(threads, parts, [&](int, std::int64_t k) { std::sort(begin_of(k), begin_of(k + 1), in_order); });
-  for (std::int64_t width = 1; width < parts; width *= 2)
-    parallel_jobs(threads, (parts + 2 * width - 1) / (2 * width), [&](int, std::int64_t k) {
-      const std::int64_t first = 2 * width * k;
-      std::inplace_merge(begin_of(first), begin_of(first + width), begin_of(first + 2 * width), in_order);
-    });
-}
-
-mesh::Band band_of(std::vector<BandFound::Point>& points, const mesh::Lattice& lattice, const BandOptions& options,
+mesh::Band band_of(const BandFound& found, const mesh::Lattice& lattice, const BandOptions& options,
                    int threads) {
-  sort_points(points, threads);
-  std::int64_t count = points.empty() ? 0 : 1;
-  for (std::size_t n = 1; n < points.size(); ++n) count += !are_in_one_tile(points[n], points[n - 1]);
   mesh::Band band;
   band.lattice = lattice;
   band.cutoff = options.cutoff;
-  band.active = static_cast<std::int64_t>(points.size());
+  band.active = found.count();
+  const auto tiles = band.tile_shape();
+  const std::vector<std::int64_t> numbers = tiles_of(found, tiles, threads);
+  const auto count = static_cast<std::int64_t>(numbers.size());
   band.tiles = Array(DType::int32, {count, 3});
   band.masks = Array(DType::uint64, {count, mesh::kTileSide});
   band.distances = Array(options.dtype, {count, mesh::kTilePoints});
-  options.dtype == DType::float32 ? fill_tiles<float>(points, band) : fill_tiles<double>(points, band);
-  const auto tiles = band.tile_shape();
+  options.dtype == DType::float32 ? fill_tiles<float>(found, numbers, threads, band)
+                                  : fill_tiles<double>(found, numbers, threads, band);
   band.row_inside = Array(DType::uint8, {tiles[2], tiles[1]});
   band.after_inside = Array(DType::uint8, {count});
   for (Array* sides : {&band.row_inside, &band.after_inside})
@@ -138,40 +170,68 @@ mesh::Band band_of(std::vector<BandFound::Point>& points, const mesh::Lattice& l
   return band;
 }
 
-/// In the order of a band's tiles.
-bool is_before(const std::int32_t* a, const std::int32_t* b) {
-  return std::tuple(a[2], a[1], a[0]) < std::tuple(b[2], b[1], b[0]);
-}
-
-/// Of the points of the exact band. What was found besides is within the cutoff by rounding alone.
+/// Of the points of a tile of the exact band. What was found besides is within the cutoff by rounding alone.
+/// @param at  the tile's place among those that were found, if it is there
 template <class T>
-BandDeviation deviation_of(const mesh::Band& found, const mesh::Band& exact) {
+BandDeviation deviation_of(const mesh::Band& found, const std::optional<std::int64_t>& at, const mesh::Band& exact,
+                           std::int64_t tile) {
+  const auto distances = [](const mesh::Band& band, std::int64_t n) {
+    return band.distances.as<T>().data() + mesh::kTilePoints * n;
+  };
+  const auto masks = [](const mesh::Band& band, std::int64_t n) {
+    return band.masks.as<std::uint64_t>().data() + mesh::kTileSide * n;
+  };
+  const std::uint64_t* const wanted = masks(exact, tile);
   BandDeviation deviation;
-  const std::int32_t *tiles = found.tiles.as<std::int32_t>().data(), *all = exact.tiles.as<std::int32_t>().data();
-  std::int64_t at = 0;
-  for (std::int64_t tile = 0; tile < exact.count(); ++tile) {
-    while (at < found.count() && is_before(tiles + 3 * at, all + 3 * tile)) ++at;
-    const bool is_there = at < found.count() && std::equal(all + 3 * tile, all + 3 * tile + 3, tiles + 3 * at);
-    for (std::int64_t z = 0; z < mesh::kTileSide; ++z) {
-      const std::uint64_t wanted = exact.masks.as<std::uint64_t>().data()[mesh::kTileSide * tile + z];
-      const std::uint64_t had = is_there ? found.masks.as<std::uint64_t>().data()[mesh::kTileSide * at + z] : 0;
-      deviation.missed += std::popcount(wanted & ~had);
-      for (std::uint64_t word = had; word != 0; word &= word - 1) {
-        const std::int64_t place = 64 * z + std::countr_zero(word);
-        const double beyond =
-            static_cast<double>(found.distances.as<T>().data()[mesh::kTilePoints * at + place]) -
-            static_cast<double>(exact.distances.as<T>().data()[mesh::kTilePoints * tile + place]);
-        deviation.farther += beyond > 0;
-        deviation.largest = std::max(deviation.largest, beyond);
-      }
-    }
-    at += is_there;
+  if (!at) {
+    for (int z = 0; z < mesh::kTileSide; ++z) deviation.missed += std::popcount(wanted[z]);
+    return deviation;
   }
-  if (exact.active > 0) deviation.share = static_cast<double>(deviation.missed) / static_cast<double>(exact.active);
+  const std::uint64_t* const had = masks(found, *at);
+  const T *is = distances(found, *at), *should = distances(exact, tile);
+  for (int z = 0; z < mesh::kTileSide; ++z) {
+    deviation.missed += std::popcount(wanted[z] & ~had[z]);
+    for (std::uint64_t word = had[z]; word != 0; word &= word - 1) {
+      const int place = 64 * z + std::countr_zero(word);
+      const double beyond = static_cast<double>(is[place]) - static_cast<double>(should[place]);
+      deviation.farther += beyond > 0;
+      deviation.largest = std::max(deviation.largest, beyond);
+    }
+  }
   return deviation;
 }
 
-BandDeviation measure_error(const mesh::Triangles& mesh, const BandOptions& options, const mesh::Band& found) {
+void add(const BandDeviation& more, BandDeviation& sum) {
+  sum.missed += more.missed;
+  sum.farther += more.farther;
+  sum.largest = std::max(sum.largest, more.largest);
+}
+
+/// Of all tiles.
+template <class T>
+BandDeviation deviation_of(const mesh::Band& found, const mesh::Band& exact, int threads) {
+  const auto number = [&](const mesh::Band& band, std::int64_t tile) {
+    const std::int32_t* const at = band.tiles.as<std::int32_t>().data() + 3 * tile;
+    return number_of(band.tile_shape(), at[0], at[1], at[2]);
+  };
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(found.count()));
+  for (std::int64_t tile = 0; tile < found.count(); ++tile)
+    numbers[static_cast<std::size_t>(tile)] = number(found, tile);
+  std::vector<BandDeviation> sums(static_cast<std::size_t>(threads));
+  parallel_jobs(threads, exact.count(), [&](int worker, std::int64_t tile) {
+    const std::int64_t wanted = number(exact, tile), at = place_in(numbers, wanted);
+    const bool is_there = at < found.count() && numbers[static_cast<std::size_t>(at)] == wanted;
+    add(deviation_of<T>(found, is_there ? std::optional(at) : std::nullopt, exact, tile),
+        sums[static_cast<std::size_t>(worker)]);
+  });
+  BandDeviation all;
+  for (const BandDeviation& sum : sums) add(sum, all);
+  if (exact.active > 0) all.share = static_cast<double>(all.missed) / static_cast<double>(exact.active);
+  return all;
+}
+
+BandDeviation measure_error(const mesh::Triangles& mesh, const BandOptions& options, const mesh::Band& found,
+                            int threads) {
   mesh::TriangleSetOptions plain;
   plain.sign = mesh::Sign::none;
   plain.execution = options.execution;
@@ -183,7 +243,8 @@ BandDeviation measure_error(const mesh::Triangles& mesh, const BandOptions& opti
   wanted.dtype = options.dtype;
   wanted.execution = plain.execution;
   const mesh::Band exact = mesh::TriangleSet(mesh, plain).band(found.lattice, wanted);
-  return options.dtype == DType::float32 ? deviation_of<float>(found, exact) : deviation_of<double>(found, exact);
+  return options.dtype == DType::float32 ? deviation_of<float>(found, exact, threads)
+                                         : deviation_of<double>(found, exact, threads);
 }
 
 }  // namespace
@@ -201,13 +262,13 @@ BandResult band(const mesh::Triangles& mesh, const mesh::Lattice& lattice, const
   BandFound found;
   if (element_count(lattice.array_shape()) > 0) {
 #ifdef FATHOM_HAS_CUDA
-    found = on_device ? cuda::octree(problem, options) : run_on_cpu(problem, options, threads);
+    found = on_device ? cuda::octree(problem, options, threads) : run_on_cpu(problem, options, threads);
 #else
     found = run_on_cpu(problem, options, threads);
 #endif
   }
   BandResult result;
-  result.band = band_of(found.points, lattice, options, threads);
+  result.band = band_of(found, lattice, options, threads);
   BandReport& report = result.report;
   report.backend = on_device ? Backend::cuda : Backend::cpu;
   report.threads = threads;
@@ -219,7 +280,7 @@ BandResult band(const mesh::Triangles& mesh, const mesh::Lattice& lattice, const
   report.phases = found.phases;
   result.band.threads = threads;
   result.band.scratch_bytes = found.scratch_bytes;
-  if (options.measure_error) report.error = measure_error(mesh, options, result.band);
+  if (options.measure_error) report.error = measure_error(mesh, options, result.band, threads);
   if (options.execution.progress) options.execution.progress(1);
   return result;
 }

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "core/parallel.h"
 #include "fathom/core/error.h"
 
 namespace fathom::published {
@@ -15,23 +18,34 @@ unsigned long long most_units(const BandOptions& options) {
   return std::min<unsigned long long>(kMostUnits, options.execution.scratch_limit.value_or(SIZE_MAX) / 8);
 }
 
-void read_node(const Octree& tree, unsigned node, const Region& region, BandFound& found) {
-  ++found.nodes;
+struct Node {
+  unsigned at;  ///< its first unit
+  Region region;
+};
+
+/// Takes the points right below a node, and hands the nodes there to below().
+template <class Below>
+void read_node(const Octree& tree, const Node& node, std::vector<BandFound::Point>& points, const Below& below) {
+  const Region& region = node.region;
   for (unsigned octant = 0; octant < 8; ++octant) {
-    const unsigned next = tree.references(node)[octant];
+    const unsigned next = tree.references(node.at)[octant];
     if (next == kUnset) continue;
     Region part = region;
     Place corner;
     for (unsigned k = 0; k < 3; ++k) corner.at[k] = region.low[k] + (octant >> k & 1 ? (region.size[k] + 1) / 2 : 0);
     part.enter(corner);
     if (!part.is_point()) {
-      read_node(tree, next, part, found);
+      below(Node{next, part});
       continue;
     }
     double squared;
     std::memcpy(&squared, tree.units + next, sizeof squared);
-    found.add(corner, squared);
+    points.push_back(BandFound::point(corner, squared));
   }
+}
+
+void read_subtree(const Octree& tree, const Node& node, std::vector<BandFound::Point>& points) {
+  read_node(tree, node, points, [&](const Node& below) { read_subtree(tree, below, points); });
 }
 
 }  // namespace
@@ -63,6 +77,25 @@ unsigned long long next_capacity(unsigned long long before, const BandOptions& o
   return std::min(most, 4 * before);
 }
 
-void read_tree(const Octree& tree, BandFound& found) { read_node(tree, 0, tree.whole, found); }
+void read_tree(const Octree& tree, int threads, BandFound& found) {
+  constexpr int kLevels = 3;  // of which there may be 8³ subtrees, for as many jobs
+  std::vector<Node> nodes{{0, tree.whole}};
+  std::vector<BandFound::Point> upper;
+  for (int level = 0; level < kLevels; ++level) {
+    std::vector<Node> next;
+    for (const Node& node : nodes) read_node(tree, node, upper, [&](const Node& below) { next.push_back(below); });
+    nodes = std::move(next);
+  }
+  found.parts.resize(nodes.size());
+  parallel_jobs(threads, static_cast<std::int64_t>(nodes.size()), [&](int, std::int64_t job) {
+    const auto k = static_cast<std::size_t>(job);
+    std::vector<BandFound::Point> points;
+    read_subtree(tree, nodes[k], points);
+    found.parts[k] = std::move(points);
+  });
+  found.parts.push_back(std::move(upper));
+  // Every unit that was taken is a node's or a leaf's.
+  found.nodes = (static_cast<std::int64_t>(*tree.used) - kLeafUnits * found.count()) / kNodeUnits;
+}
 
 }  // namespace fathom::published

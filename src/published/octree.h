@@ -12,7 +12,7 @@ namespace fathom::published {
 unsigned long long first_capacity(const BandProblem& problem, const BandOptions& options);
 unsigned long long next_capacity(unsigned long long before, const BandOptions& options);
 
-/// Of an octree in the host's memory: all points, and the number of nodes.
-void read_tree(const Octree& tree, BandFound& found);
+/// Of an octree in the host's memory: all points, a part for each of the subtrees, and the number of nodes.
+void read_tree(const Octree& tree, int threads, BandFound& found);
 
 }  // namespace fathom::published

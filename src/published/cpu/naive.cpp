@@ -25,9 +25,10 @@ std::vector<double> squares_of(const BandProblem& problem, const BandOptions& op
 void take_squares(const BandProblem& problem, const std::vector<double>& squares, BandFound& found) {
   const std::int64_t(&shape)[3] = problem.grid.shape;
   const Box all{{0, 0, 0}, {shape[0], shape[1], shape[2]}};
+  std::vector<BandFound::Point>& points = found.parts.emplace_back();
   for (std::int64_t n = 0; n < all.count(); ++n)
     if (const double squared = squares[static_cast<std::size_t>(n)]; squared <= problem.limit)
-      found.add(all.place(n), squared);
+      points.push_back(BandFound::point(all.place(n), squared));
 }
 
 BandFound naive(const BandProblem& problem, const BandOptions& options, int threads) {

@@ -114,7 +114,7 @@ BandFound octree(const BandProblem& problem, const BandOptions& options, int thr
       };
       Passes(problem, options, threads, nowhere).run(found.phases, "without tree");
     }
-    read_tree(tree, found);
+    read_tree(tree, threads, found);
     return found;
   }
 }

@@ -8,6 +8,7 @@
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
+#include "core/cuda/staging.h"
 #include "published/cuda/octree.h"
 #include "published/cuda/stopwatch.h"
 #include "published/octree.h"
@@ -153,7 +154,7 @@ void run_passes(const BandProblem& problem, const BandOptions& options, const Si
 
 }  // namespace
 
-BandFound octree(const BandProblem& problem, const BandOptions& options) {
+BandFound octree(const BandProblem& problem, const BandOptions& options, int threads) {
   const fathom::cuda::OwnStream stream;
   fathom::cuda::Scratch counted(nullptr);
   upload(problem.mesh, counted, stream.get());
@@ -194,10 +195,11 @@ BandFound octree(const BandProblem& problem, const BandOptions& options) {
       for (const Phase& phase : more.phases()) found.phases.push_back(phase);
     }
     const auto units = std::make_unique_for_overwrite<Count[]>(after[0]);
-    check(cudaMemcpyAsync(units.get(), tree.units, after[0] * sizeof(Count), cudaMemcpyDeviceToHost, stream.get()),
-          "reading a tree");
-    stream.wait();
-    read_tree({units.get(), nullptr, capacity, whole}, found);
+    const std::size_t used = after[0] * sizeof(Count);
+    fathom::cuda::Staging(threads, used).download(reinterpret_cast<const std::byte*>(tree.units),
+                                                  {.data = reinterpret_cast<std::byte*>(units.get()), .bytes = used},
+                                                  stream.get());
+    read_tree({units.get(), &after[0], capacity, whole}, threads, found);
     return found;
   }
 }

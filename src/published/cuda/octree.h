@@ -6,6 +6,6 @@
 
 namespace fathom::published::cuda {
 
-BandFound octree(const BandProblem& problem, const BandOptions& options);
+BandFound octree(const BandProblem& problem, const BandOptions& options, int threads);
 
 }  // namespace fathom::published::cuda
