@@ -359,9 +359,12 @@ Study landgraf_study(const Machine& machine) {
       "The octree misses points around the ends of edges, as section 5.1 expects: how many is a table of its own, and "
       "\"corrected\" finds them.",
   };
-  study.steps.push_back({"exact bands", machine.quick ? 2.0 : machine.device ? 3.0 : 12.0, [=] { return measure_exact(machine); }});
-  study.steps.push_back({"passes", machine.quick ? 1.5 : machine.device ? 4.0 : 25.0,
-                         [=] { return measure_passes(machine, machine.quick ? 150 : 500); }});
+  const auto seconds = [&](double quick, double on_device, double on_host) {
+    return machine.quick ? quick : machine.device ? on_device : on_host;
+  };
+  study.steps.push_back({"exact bands", seconds(2, 3, 12), [=] { return measure_exact(machine); }});
+  study.steps.push_back(
+      {"passes", seconds(1.5, 4, 25), [=] { return measure_passes(machine, machine.quick ? 150 : 500); }});
   for (const Printed& one : kPrinted) study.steps.push_back(size_step(machine, one));
   if (const std::int64_t extent = limits_of(machine).of_cutoffs; extent < 1000)
     for (const double cutoff : {0.001, 0.002, 0.008, 0.016})

@@ -274,11 +274,11 @@ Study man_study(const Machine& machine) {
       "access of the modes is the horizontal, coalesced one of section 4. Names here are those of section 5.",
       "Step 1 in section 3 takes the least |k − i| of the black pixels b(k, j), which is along a row where pixels are "
       "(column, row), as the section has them; along the column it is |k − j| of b(i, k)."};
-  study.steps = {{"Table 1", machine.quick ? 1.0 : 30, [=] { return table(machine, whole); }},
-                 {"access modes", machine.device ? 6.0 : 0.1, [=] { return access_modes(machine, whole); }},
+  study.steps = {{"Table 1", machine.quick ? 1.0 : 20, [=] { return table(machine, whole); }},
+                 {"access modes", machine.device ? 15.0 : 0.1, [=] { return access_modes(machine, whole); }},
                  {"threads", machine.quick ? 0.5 : 6, [=] { return threads(machine, part); }},
                  {"densities", machine.quick ? 2.0 : 30, [=] { return densities(machine, part); }},
-                 {"uniform pixels", machine.quick ? 0.5 : 6, [=] { return uniform(machine, part); }}};
+                 {"uniform pixels", machine.quick ? 0.5 : 3, [=] { return uniform(machine, part); }}};
   return study;
 }
 

@@ -98,11 +98,13 @@ std::vector<Table> tables_of(const Outcome& outcome) {
   return tables;
 }
 
-/// A number as the paper prints it, or one of ours.
+/// A number as the paper prints it, or one of ours: of a column of milliseconds, in microseconds below one.
 std::string number_text(const Column& column, const Row& row) {
   const std::optional<double>& value = row.*column.value;
   if (!value) return "";
-  return column.value == &Row::paper ? fmt::format("{:.10g}", *value) : short_number(*value);
+  if (column.value == &Row::paper) return fmt::format("{:.10g}", *value);
+  const bool is_tiny = row.unit == "ms" && *value > 0 && *value < 1e-3;
+  return is_tiny ? short_number(1e3 * *value) + " µs" : short_number(*value);
 }
 
 std::string html_table(const Table& table) {

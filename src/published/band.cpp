@@ -149,8 +149,7 @@ void fill_tiles(const BandFound& found, const std::vector<std::int64_t>& numbers
   });
 }
 
-mesh::Band band_of(const BandFound& found, const mesh::Lattice& lattice, const BandOptions& options,
-                   int threads) {
+mesh::Band band_of(const BandFound& found, const mesh::Lattice& lattice, const BandOptions& options, int threads) {
   mesh::Band band;
   band.lattice = lattice;
   band.cutoff = options.cutoff;

@@ -196,9 +196,9 @@ BandFound octree(const BandProblem& problem, const BandOptions& options, int thr
     }
     const auto units = std::make_unique_for_overwrite<Count[]>(after[0]);
     const std::size_t used = after[0] * sizeof(Count);
-    fathom::cuda::Staging(threads, used).download(reinterpret_cast<const std::byte*>(tree.units),
-                                                  {.data = reinterpret_cast<std::byte*>(units.get()), .bytes = used},
-                                                  stream.get());
+    fathom::cuda::Staging(threads, used)
+        .download(reinterpret_cast<const std::byte*>(tree.units),
+                  {.data = reinterpret_cast<std::byte*>(units.get()), .bytes = used}, stream.get());
     read_tree({units.get(), &after[0], capacity, whole}, threads, found);
     return found;
   }
