@@ -11,6 +11,7 @@
 #include "grid/cpu/general.h"
 #include "grid/cpu/items.h"
 #include "grid/cpu/plain.h"
+#include "grid/cpu/plain_signed.h"
 #include "grid/cpu/transposed.h"
 #include "grid/problem.h"
 
@@ -22,10 +23,13 @@ namespace fathom::grid {
 
 namespace {
 
+/// Of the CPU. The fast one also serves either side of signed fields.
+enum class Engine { general, plain, plain_signed };
+
 struct Plan {
   Backend backend = Backend::cpu;
-  int row_axis = 0;    ///< of the CPU's engines
-  bool plain = false;  ///< the fast engine serves, with borders of sites added at the end
+  int row_axis = 0;  ///< of the CPU's engines
+  Engine engine = Engine::general;
   InstructionSet instruction_set = InstructionSet::baseline;
   cpu::Crew crew = {};
   std::size_t item_scratch = 0;  ///< of each item at work
@@ -48,23 +52,44 @@ void size_scratch(const Problem& caller, Plan& plan) {
   constexpr std::size_t kAlignment = 64;
   cpu::Arena copies(nullptr);
   const Problem p = cpu::Transposed(caller, plan.row_axis, copies).problem();
-  const std::size_t bytes =
-      copies.used() +
-      (plan.plain ? cpu::plain_scratch_bytes(cpu::without_site_borders(p), plan.instruction_set, plan.crew.threads_each)
-                  : cpu::general_scratch_bytes(p, plan.instruction_set, plan.crew.threads_each));
+  const auto engine_bytes = [&] {
+    const int threads = plan.crew.threads_each;
+    switch (plan.engine) {
+      case Engine::plain: return cpu::plain_scratch_bytes(cpu::without_site_borders(p), plan.instruction_set, threads);
+      case Engine::plain_signed: return cpu::plain_signed_scratch_bytes(p, plan.instruction_set, threads);
+      default: return cpu::general_scratch_bytes(p, plan.instruction_set, threads);
+    }
+  };
+  const std::size_t bytes = copies.used() + engine_bytes();
   const auto at_once = static_cast<std::size_t>(plan.crew.items_at_once);
   plan.item_scratch = at_once > 1 ? (bytes + kAlignment - 1) / kAlignment * kAlignment : bytes;
   plan.scratch_bytes = plan.item_scratch * at_once;
 }
 
-/// Threads cost scratch: the most that fit the caller's limit.
-void fit_scratch(const Problem& p, const Execution& execution, Plan& plan) {
+/// The same without the fast engine for signed fields, which takes four bytes an element.
+Plan lean(const Problem& p, Plan plan) {
+  if (plan.engine != Engine::plain_signed) return plan;
+  plan.engine = Engine::general;
   size_scratch(p, plan);
-  if (!execution.scratch_limit) return;
-  while (plan.scratch_bytes > *execution.scratch_limit && plan.crew.threads() > 1) {
+  return plan;
+}
+
+/// Threads cost scratch: the most that fit the caller's limit.
+void fit_threads(const Problem& p, std::size_t limit, Plan& plan) {
+  while (plan.scratch_bytes > limit && plan.crew.threads() > 1) {
     plan.crew = cpu::smaller(plan.crew);
     size_scratch(p, plan);
   }
+}
+
+void fit_scratch(const Problem& p, const Execution& execution, Plan& plan) {
+  size_scratch(p, plan);
+  if (!execution.scratch_limit) return;
+  Plan small = lean(p, plan);
+  fit_threads(p, *execution.scratch_limit, plan);
+  if (plan.scratch_bytes <= *execution.scratch_limit) return;
+  fit_threads(p, *execution.scratch_limit, small);
+  if (small.scratch_bytes < plan.scratch_bytes) plan = small;
   check_limit(execution, plan.scratch_bytes);
 }
 
@@ -141,7 +166,8 @@ Plan make_plan(const Problem& p, const Batch& batch, const Execution& execution)
   plan.row_axis = cpu::best_row_axis(p);
   cpu::Arena copies(nullptr);
   const Problem transposed = cpu::Transposed(p, plan.row_axis, copies).problem();
-  plan.plain = cpu::plain_serves(transposed);
+  if (cpu::plain_serves(transposed)) plan.engine = Engine::plain;
+  else if (cpu::plain_signed_serves(transposed)) plan.engine = Engine::plain_signed;
   fit_scratch(p, execution, plan);
   return plan;
 }
@@ -153,11 +179,13 @@ void run_item(const Problem& caller, const Plan& plan, std::byte* scratch, const
   const Problem& p = transposed.problem();
   std::byte* const rest = scratch + copies.used();
   transposed.copy_input(threads, execution);
-  if (plan.plain) {
-    cpu::plain_transform(cpu::without_site_borders(p), plan.instruction_set, threads, rest, execution);
-    if (cpu::has_site_border(p)) cpu::clamp_to_border(p, plan.instruction_set, threads, execution);
-  } else {
-    cpu::general_transform(p, plan.instruction_set, threads, rest, execution);
+  switch (plan.engine) {
+    case Engine::plain:
+      cpu::plain_transform(cpu::without_site_borders(p), plan.instruction_set, threads, rest, execution);
+      if (cpu::has_site_border(p)) cpu::clamp_to_border(p, plan.instruction_set, threads, execution);
+      break;
+    case Engine::plain_signed: cpu::plain_signed_transform(p, plan.instruction_set, threads, rest, execution); break;
+    case Engine::general: cpu::general_transform(p, plan.instruction_set, threads, rest, execution); break;
   }
   transposed.copy_outputs(threads, execution);
 }
@@ -194,12 +222,13 @@ std::size_t least_scratch_bytes(const AnyConstView& input, const DistanceOptions
   Execution least = options.execution;
   least.threads = 1;
   least.scratch_limit.reset();
+  const auto on_cpu = [&](const Plan& plan) { return std::min(plan.scratch_bytes, lean(problem, plan).scratch_bytes); };
   const Plan plan = make_plan(problem, items.batch, least);
-  if (plan.backend == Backend::cpu) return plan.scratch_bytes;
+  if (plan.backend == Backend::cpu) return on_cpu(plan);
   const std::size_t on_device = least_on_device(problem, items.batch);
   if (least.backend == Backend::cuda) return on_device;
   least.backend = Backend::cpu;
-  return std::min(on_device, make_plan(problem, items.batch, least).scratch_bytes);
+  return std::min(on_device, on_cpu(make_plan(problem, items.batch, least)));
 }
 
 DistanceReport distance_transform(const AnyConstView& input, const DistanceOptions& options,
@@ -215,7 +244,7 @@ DistanceReport distance_transform(const AnyConstView& input, const DistanceOptio
     run_on_device(problem, items.batch, plan, execution, report);
   } else if (!nothing_to_do(problem, items.batch)) {
     run_on_cpu(problem, items.batch, plan, execution);
-    report.engine = plan.plain ? "plain" : "general";
+    report.engine = plan.engine == Engine::general ? "general" : "plain";
   }
   if (execution.progress) execution.progress(1);
   return report;
@@ -264,8 +293,7 @@ DistanceReport distance_transform(const AnyConstDeviceView& input, const Distanc
   if (nothing_to_do(problem, items.batch)) return {.backend = Backend::cuda};
   const auto allow = [&](std::size_t scratch) { check_limit(options.execution, scratch); };
   const cuda::Done done = cuda::transform(problem, items.batch, allow, stream);
-  return {
-      .backend = Backend::cuda, .scratch_bytes = done.scratch_bytes, .device = done.device, .engine = done.engine};
+  return {.backend = Backend::cuda, .scratch_bytes = done.scratch_bytes, .device = done.device, .engine = done.engine};
 }
 
 #else

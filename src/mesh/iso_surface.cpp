@@ -70,8 +70,8 @@ Triangles triangles_of(int below) {
         if (is_below(k) || !is_below(k + 1)) continue;
         std::size_t end = k + 1;  // the last of the corners below that follow one another
         while (is_below(end + 1)) ++end;
-        next[static_cast<std::size_t>(edge_between(corners[k], corners[k + 1 & 3]))] =
-            edge_between(corners[end & 3], corners[end + 1 & 3]);
+        next[static_cast<std::size_t>(edge_between(corners[k], corners[(k + 1) & 3]))] =
+            edge_between(corners[end & 3], corners[(end + 1) & 3]);
       }
     }
   Triangles all;

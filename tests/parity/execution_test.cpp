@@ -155,7 +155,8 @@ TEST(Execution, TallArraysTakeTheScratchOfRows) {
       for (int threads : {1, 64}) {
         DistanceOptions options = given;
         options.execution.threads = threads;
-        const auto needs = [&, &wanted = wanted](const Shape& shape) {  // clang 14 takes no structured binding by itself
+        const auto needs = [&,
+                            &wanted = wanted](const Shape& shape) {  // clang 14 takes no structured binding by itself
           return static_cast<double>(
               grid::scratch_bytes(Array(input, shape).view(), options, make_results(shape, options, wanted).views()));
         };
@@ -172,6 +173,26 @@ TEST(Execution, TallArraysTakeTheScratchOfRows) {
           EXPECT_LE(needs(rows), 2 * copies) << to_string(rows);
         }
       }
+}
+
+/// Signed fields take the fast engine where its four bytes for each element may be had, and the same bytes come out.
+TEST(Execution, SignedFieldsAreFastWhereScratchAllows) {
+  const Shape shape{800, 700};
+  Array input(DType::uint8, shape);
+  for (std::int64_t i = 0; i < element_count(shape); ++i)
+    input.data()[i] = static_cast<std::byte>((i / 7 % 13) * (i / 1111 % 3) < 5);
+  for (const grid::Sites::Rule rule : {grid::Sites::Rule::zero, grid::Sites::Rule::less})
+    for (const grid::Border border : {grid::Border::open, grid::Border::sites}) {
+      DistanceOptions options{.sites = {rule, 1}, .spacing = {0.7}, .border = {border}, .signed_distance = true};
+      options.execution.backend = Backend::cpu;
+      Array fast(DType::float32, shape), lean(DType::float32, shape);
+      EXPECT_EQ(grid::distance_transform(input.view(), options, {.distance = fast.view()}).engine, "plain");
+      const std::size_t least = grid::least_scratch_bytes(input.view(), options, {.distance = lean.view()});
+      EXPECT_LT(least, grid::scratch_bytes(input.view(), options, {.distance = lean.view()}));
+      options.execution.scratch_limit = least;
+      EXPECT_EQ(grid::distance_transform(input.view(), options, {.distance = lean.view()}).engine, "general");
+      EXPECT_TRUE(equal(fast, lean)) << describe(options);
+    }
 }
 
 /// Of the processors, for all threads: other programs do not count.

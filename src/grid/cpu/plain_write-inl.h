@@ -48,6 +48,7 @@ class Writer {
         clips_narrow_(frame.limited || frame.reach <= frame.narrow.reach),
         fast_(frame.distance.data && frame.distance.dtype == DType::float32 && !frame.squared.data &&
               (frame.unit == 1 || frame.scaled)),
+        squares_(frame.squared.data && frame.squared.dtype == DType::uint32 && !frame.distance.data),
         exact_(fast_ && !frame.limited && frame.limit < kExactInFloat),
         stream_(fast_ && frame.stream && reinterpret_cast<std::uintptr_t>(frame.distance.data) % sizeof(float) == 0 &&
                 pays_for_ends(frame, frame.distance)) {}
@@ -214,6 +215,10 @@ class Writer {
 
   /// Any combination of outputs.
   HWY_NOINLINE void write_any(const Row& row, std::int64_t x, V32 squared, std::int64_t count) const {
+    if (squares_ && count >= kLanes32) {
+      const V32 kept = hn::IfThenElse(less_equal(squared, hn::Set(D32(), frame_.limit)), squared, hn::Set(D32(), ~0u));
+      return hn::StoreU(kept, D32(), reinterpret_cast<std::uint32_t*>(row.squared) + x);
+    }
     const auto n = static_cast<std::size_t>(std::min<std::int64_t>(count, kLanes32));
     if (row.distance && frame_.distance.dtype == DType::float32) {
       alignas(64) float out[kLanes32];
@@ -264,7 +269,9 @@ class Writer {
 
   const Frame& frame_;
   const bool clips_narrow_;  ///< whether 16-bit squares may be past the limit
-  const bool fast_, exact_, stream_;
+  const bool fast_;
+  const bool squares_;  ///< squares are all that is asked for, as uint32
+  const bool exact_, stream_;
   const float scale_ = frame_.scaled ? static_cast<float>(frame_.unit) : 1;
 };
 

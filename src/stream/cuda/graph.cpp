@@ -48,7 +48,7 @@ std::size_t bytes_of(const Rectangle& part, DType dtype) {
 
 /// Of a result that goes to the host.
 struct Piece {
-  Piece(const Rectangle& part, std::size_t bytes, cudaStream_t stream) : part(part), memory(bytes, stream) {}
+  Piece(const Rectangle& of, std::size_t bytes, cudaStream_t stream) : part(of), memory(bytes, stream) {}
 
   Rectangle part;
   DeviceMemory memory;
