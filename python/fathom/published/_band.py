@@ -13,7 +13,7 @@ from .. import _core
 from .._arrays.annotations import ArrayLike
 from .._arrays.dtypes import FLOATS, named
 from .._arrays.host import HostInput
-from .._common.options import backend_number, check_names, thread_count
+from .._common.options import Backend, backend_number, check_names, thread_count
 from .._common.progress import Progress, listener
 from .._mesh.band import Band
 from .._mesh.lattice import LatticeOptions, lattice_of
@@ -82,7 +82,7 @@ def octree(
     passes: Collection[str] = _PASSES,
     measure_tree: bool = False,
     measure_error: bool = True,
-    backend: str | None = None,
+    backend: Backend | None = None,
     **options: Unpack[BandOptions],
 ) -> PublishedBand:
     """Points around vertices, edges and faces of a mesh, in an octree: approximate, or corrected.
@@ -163,7 +163,7 @@ def _run(
     vertices: Any,
     faces: Any,
     options: BandOptions,
-    backend: str | None = "cpu",
+    backend: Backend | None = "cpu",
     passes: tuple[bool, bool, bool] = (True, True, True),
     choices: tuple[bool, bool, bool] = (False, False, False),
 ) -> PublishedBand:

@@ -27,7 +27,7 @@ from .._arrays.places import lies_on_cuda
 from .._files import Path
 from ._computed import Kept
 from ._graph import Number, dtype_name, placement_rows
-from ._raster import Operand, Raster, make, read
+from ._raster import Blend, Operand, Raster, make, read
 
 Raster.__module__ = "fathom.stream"
 _TYPES = ("bool", "uint8", "uint16", "float32")
@@ -177,7 +177,7 @@ def place(
     height: int,
     width: int,
     *,
-    blend: str = "last",
+    blend: Blend = "last",
     transparent: Number | None = None,
     background: Number = 0,
 ) -> Raster:

@@ -16,7 +16,7 @@ from .._arrays.annotations import Stream
 from .._arrays.cuda import CudaInput, Pixels
 from .._arrays.dtypes import Kind
 from .._arrays.places import lies_on_cuda
-from .._common.options import Memory, backend_number, byte_count, thread_count
+from .._common.options import Backend, Memory, backend_number, byte_count, thread_count
 from .._common.progress import Progress, listener
 from .._files import Path
 from ._graph import Array, words_of
@@ -97,7 +97,7 @@ class Computed:
         *,
         out: Any = None,
         memory: Memory = None,
-        backend: str | None = None,
+        backend: Backend | None = None,
         threads: int | None = None,
         stream: Stream = None,
         progress: Progress = None,
@@ -282,7 +282,7 @@ class Computed:
         return self._computer(memory, threads).plan()
 
     def _computer(
-        self, memory: Memory, threads: int | None, backend: str | None = None, device: int | None = None
+        self, memory: Memory, threads: int | None, backend: Backend | None = None, device: int | None = None
     ) -> _core.Computer:
         """The one for these settings; the last one is kept, since what it holds is memory. `device`: of the result."""
         number = backend_number(backend)

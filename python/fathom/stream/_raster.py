@@ -21,6 +21,8 @@ from .._files import write as write_image
 from ._computed import Computed, Kept
 from ._graph import NUMBERS, Number, apply, dtype_name, greys, json_number, number
 
+Sites = Literal["nonzero", "zero"]
+Blend = Literal["max", "min", "sum", "first", "last", "mean"]
 Operand = Union["Raster", "tuple[Raster, int, int]"]
 """A raster, or one with the row and the column at which its first pixel lies."""
 _SHOWN = 512
@@ -74,7 +76,7 @@ class Raster(Computed):
         height: int,
         width: int,
         *,
-        blend: str = "last",
+        blend: Blend = "last",
         transparent: Number | Literal["auto"] | None = "auto",
         background: Number = 0,
         mask: Raster | None = None,
@@ -227,7 +229,7 @@ class Raster(Computed):
             fields["infinite"] = infinite
         return make("profile", [(self, "data")], **fields)
 
-    def distance(self, max: Number | None = None, *, to: str = "nonzero", signed: bool = False) -> Raster:
+    def distance(self, max: Number | None = None, *, to: Sites = "nonzero", signed: bool = False) -> Raster:
         """Distance to the nearest pixel that is not 0, float32, in the unit of the pixels' size.
 
         Parameters
