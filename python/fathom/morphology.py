@@ -124,8 +124,8 @@ def erosion(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     out : array, optional
         Where to put the result: bool or uint8, of labels of their dtype; not `x`.
     stream : optional
-        As for :func:`fathom.distance_transform`. Of labels, all but erosions wait for the
-        device, since the processor lists the labels.
+        As for :func:`fathom.distance_transform`. Of labels, all but erosions wait for the device, since the processor
+        lists the labels.
     spacing, ndim, backend, threads, progress
         As for :func:`fathom.distance_transform`.
 

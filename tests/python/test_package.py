@@ -48,10 +48,11 @@ def test_docstring_examples():
 
 
 def test_every_public_call_has_an_example():
-    for name in fathom.__all__:
-        thing = getattr(fathom, name)
-        if callable(thing) and not isinstance(thing, type):
-            assert ">>>" in thing.__doc__ and "Examples\n" in thing.__doc__, name
+    for module in fathom, fathom.morphology, fathom.published, fathom.stream:
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if callable(thing) and not isinstance(thing, type):
+                assert ">>>" in thing.__doc__ and "Examples\n" in thing.__doc__, f"{module.__name__}.{name}"
 
 
 def run(code, **environment):

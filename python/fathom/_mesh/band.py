@@ -67,6 +67,7 @@ class Band(LatticeBand):
 
     @property
     def compact(self) -> bool:
+        """Whether `distance`, `triangle` and `closest` hold the points in the band alone."""
         return self.first is not None
 
     @property

@@ -275,6 +275,11 @@ class TriangleSet:
         -------
         Field
             Of a mesh on a device there, in the order of its library's current stream.
+
+        Raises
+        ------
+        TypeError, ValueError, MemoryError, fathom.DeviceError, KeyboardInterrupt
+            As :func:`fathom.mesh_distance`.
         """
         like = self._like.at(stream)
         points = lattice_of(self._set, lattice, _DENSE_MARGIN)
@@ -315,6 +320,11 @@ class TriangleSet:
         -------
         Band
             Of a mesh on a device a :class:`fathom.DeviceBand`, which is done when the call returns.
+
+        Raises
+        ------
+        TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
+            As :func:`fathom.mesh_distance`.
         """
         if (band is None) == (cutoff is None):
             raise ValueError(f"{'neither' if band is None else 'both'} of band and cutoff given; give one of them")

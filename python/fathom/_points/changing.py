@@ -36,7 +36,7 @@ class ChangingSet(Generic[Native]):
     def nearest(
         self, q: ArrayLike, k: int = 1, *, return_lower: bool = False, **options: Unpack[NearestOptions]
     ) -> tuple[Any, ...]:
-        """As :meth:`SiteSet.nearest`, with the same options."""
+        """Distances and indices: as :meth:`SiteSet.nearest`, with the same options."""
         return self._sites.nearest(q, k, return_lower=return_lower, **options)
 
     def query(self, x: ArrayLike, k: int | Sequence[int] = 1, **options: Any) -> tuple[Any, Any]:

@@ -139,10 +139,23 @@ def mauch(vertices: ArrayLike, faces: ArrayLike, **options: Unpack[BandOptions])
     vertices, faces, **options
         As for :func:`octree`, without a limit of the cutoff.
 
+    Returns
+    -------
+    PublishedBand
+        Its band has no sign, and is that of :func:`fathom.mesh_distance`.
+
     Notes
     -----
     Takes 8 bytes a point of the lattice. Source: Mauch, "A Fast Algorithm for Computing the Closest Point and Distance
     Transform", 2000.
+
+    Examples
+    --------
+    >>> from fathom import published
+    >>> corners, triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[0, 1, 2]]
+    >>> found = published.mauch(corners, triangle, spacing=0.5, cutoff=0.5)
+    >>> len(found.band), found.exact
+    (28, True)
     """
     return _run("mauch", vertices, faces, options)
 
@@ -154,6 +167,19 @@ def naive(vertices: ArrayLike, faces: ArrayLike, **options: Unpack[BandOptions])
     ----------
     vertices, faces, **options
         As for :func:`octree`, without a limit of the cutoff.
+
+    Returns
+    -------
+    PublishedBand
+        Its band has no sign, and is that of :func:`fathom.mesh_distance`.
+
+    Examples
+    --------
+    >>> from fathom import published
+    >>> corners, triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[0, 1, 2]]
+    >>> found = published.naive(corners, triangle, spacing=0.5, cutoff=0.5)
+    >>> len(found.band), found.exact
+    (28, True)
     """
     return _run("naive", vertices, faces, options)
 

@@ -107,6 +107,8 @@ class Computed:
 
         Parameters
         ----------
+        y0, x0, y1, x1 : int
+            The part, in pixels; all of the raster if not given.
         out : array, optional
             Where they go: of the part's shape and the raster's dtype. An array on a CUDA device is computed there, and
             returned once that is in its stream's order.
@@ -190,7 +192,14 @@ class Computed:
     def tiles(
         self, height: int = 1024, width: int = 1024, *, memory: Memory = None, threads: int | None = None
     ) -> Iterator[tuple[int, int, Any]]:
-        """All of the raster, tile by tile and row after row of them: a tile's first row and column, and its pixels."""
+        """All of the raster, tile by tile and row after row of them: a tile's first row and column, and its pixels.
+
+        Examples
+        --------
+        >>> from fathom import stream
+        >>> [(y, x, tile.shape) for y, x, tile in stream.formula("x*y", 2, 5).tiles(2, 3)]
+        [(0, 0, (2, 3)), (0, 3, (2, 2))]
+        """
         if height < 1 or width < 1:
             raise ValueError(f"tiles of {height} × {width} pixels; height and width must be 1 or more")
         for y in range(0, self.shape[0], height):
