@@ -45,52 +45,56 @@ if TYPE_CHECKING:
     class BallOptions(ImageOptions, total=False):
         border: Literal["ignore", "pad", "background"]
 
-    class Options(BallOptions, total=False):
-        """What all operations take besides: see :func:`erosion`."""
-
+    class Options(BallOptions, total=False):  # what all operations take besides: see erosion()
         labels: bool
         out: Array | None
 
     class ByRadius(Protocol):
         @overload
         def __call__(
-            self, x: ArrayLike, radius: float, *, out: Out, labels: bool = False, **options: Unpack[BallOptions]
-        ) -> Out: ...
-        @overload
-        def __call__(self, x: SameType, radius: float, *, labels: Yes, **options: Unpack[BallOptions]) -> SameType: ...
-        @overload
-        def __call__(
-            self, x: HostArray, radius: float, *, labels: No = False, **options: Unpack[BallOptions]
+            self, x: HostArray, radius: float, *, out: None = None, labels: No = False, **options: Unpack[BallOptions]
         ) -> Masks: ...
         @overload
         def __call__(
-            self, x: SameKind, radius: float, *, labels: No = False, **options: Unpack[BallOptions]
+            self, x: SameKind, radius: float, *, out: None = None, labels: No = False, **options: Unpack[BallOptions]
         ) -> SameKind: ...
         @overload
         def __call__(
-            self, x: ArrayLike, radius: float, *, labels: bool = False, **options: Unpack[BallOptions]
+            self, x: SameType, radius: float, *, out: Array | None = None, labels: Yes, **options: Unpack[BallOptions]
+        ) -> SameType: ...
+        @overload
+        def __call__(
+            self, x: ArrayLike, radius: float, *, out: Out, labels: bool = False, **options: Unpack[BallOptions]
+        ) -> Out: ...
+        @overload
+        def __call__(
+            self, x: ArrayLike, radius: float, *, out: Array | None = None, labels: bool = False,
+            **options: Unpack[BallOptions],
         ) -> Any: ...
 
     class ByThickness(Protocol):
+        @overload
+        def __call__(
+            self, x: HostArray, thickness: float, *, out: None = None, labels: No = False,
+            **options: Unpack[BallOptions],
+        ) -> Masks: ...
+        @overload
+        def __call__(
+            self, x: SameKind, thickness: float, *, out: None = None, labels: No = False, **options: Unpack[BallOptions]
+        ) -> SameKind: ...
+        @overload
+        def __call__(
+            self, x: SameType, thickness: float, *, out: Array | None = None, labels: Yes,
+            **options: Unpack[BallOptions],
+        ) -> SameType: ...
         @overload
         def __call__(
             self, x: ArrayLike, thickness: float, *, out: Out, labels: bool = False, **options: Unpack[BallOptions]
         ) -> Out: ...
         @overload
         def __call__(
-            self, x: SameType, thickness: float, *, labels: Yes, **options: Unpack[BallOptions]
-        ) -> SameType: ...
-        @overload
-        def __call__(
-            self, x: HostArray, thickness: float, *, labels: No = False, **options: Unpack[BallOptions]
-        ) -> Masks: ...
-        @overload
-        def __call__(
-            self, x: SameKind, thickness: float, *, labels: No = False, **options: Unpack[BallOptions]
-        ) -> SameKind: ...
-        @overload
-        def __call__(
-            self, x: ArrayLike, thickness: float, *, labels: bool = False, **options: Unpack[BallOptions]
+            self, x: ArrayLike, thickness: float, *, out: Array | None = None, labels: bool = False,
+            **options: Unpack[BallOptions],
         ) -> Any: ...
 
     def _by_radius(operation: Callable[..., Any]) -> ByRadius: ...

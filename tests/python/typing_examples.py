@@ -84,7 +84,9 @@ assert_type(fathom.voronoi(mask), fathom.Voronoi)
 assert_type(fathom.voronoi(mask, ndim=1)[0], fathom.Voronoi)
 assert_type(fathom.lloyd(mask, [[1, 1], [2, 2]], iterations=1), npt.NDArray[np.float64])
 assert_type(fathom.stipple(mask > 0, 5), fathom.Stipples)
-assert_type(morphology.closing(mask, radius=1), npt.NDArray[np.bool_])
+assert_type(morphology.closing(mask, radius=1, out=None), npt.NDArray[np.bool_])
+into: npt.NDArray[np.uint8] = np.zeros_like(mask)
+assert_type(morphology.opening(mask, 1, out=into), npt.NDArray[np.uint8])
 assert_type(morphology.remove_thin(tensor, thickness=2), Tensor)
 
 # Values that are carried keep their dtype.

@@ -164,11 +164,6 @@ def costmap(
 
 @overload
 def sdf(
-    coverage: ArrayLike, size: tuple[int, int] | None = None, *, dtype: npt.DTypeLike | None = None,
-    out: Out, **options: Unpack[TextureOptions],
-) -> Out: ...
-@overload
-def sdf(
     coverage: HostArray, size: tuple[int, int] | None = None, *, dtype: None = None,
     out: None = None, **options: Unpack[TextureOptions],
 ) -> npt.NDArray[np.uint8]: ...
@@ -182,6 +177,11 @@ def sdf(
     coverage: SameKind, size: tuple[int, int] | None = None, *, dtype: npt.DTypeLike | None = None,
     out: None = None, **options: Unpack[TextureOptions],
 ) -> SameKind: ...
+@overload
+def sdf(
+    coverage: ArrayLike, size: tuple[int, int] | None = None, *, dtype: npt.DTypeLike | None = None,
+    out: Out, **options: Unpack[TextureOptions],
+) -> Out: ...
 @overload
 def sdf(
     coverage: ArrayLike, size: tuple[int, int] | None = None, *, dtype: npt.DTypeLike | None = None,

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 @overload
 def local_thickness(
-    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Out, **options: Unpack[ImageOptions]
-) -> Out: ...
-@overload
-def local_thickness(
     x: HostArray, *, dtype: None = None, out: None = None, **options: Unpack[ImageOptions]
 ) -> Singles: ...
 @overload
@@ -35,6 +31,10 @@ def local_thickness(
 def local_thickness(
     x: SameKind, *, dtype: npt.DTypeLike | None = None, out: None = None, **options: Unpack[ImageOptions]
 ) -> SameKind: ...
+@overload
+def local_thickness(
+    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Out, **options: Unpack[ImageOptions]
+) -> Out: ...
 @overload
 def local_thickness(
     x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Array | None = None, **options: Unpack[ImageOptions]
@@ -102,11 +102,6 @@ def local_thickness(
 
 @overload
 def porosimetry(
-    x: ArrayLike, inlets: ArrayLike | None = None, *, dtype: npt.DTypeLike | None = None, out: Out,
-    **options: Unpack[ImageOptions],
-) -> Out: ...
-@overload
-def porosimetry(
     x: HostArray, inlets: ArrayLike | None = None, *, dtype: None = None, out: None = None,
     **options: Unpack[ImageOptions],
 ) -> Singles: ...
@@ -120,6 +115,11 @@ def porosimetry(
     x: SameKind, inlets: ArrayLike | None = None, *, dtype: npt.DTypeLike | None = None, out: None = None,
     **options: Unpack[ImageOptions],
 ) -> SameKind: ...
+@overload
+def porosimetry(
+    x: ArrayLike, inlets: ArrayLike | None = None, *, dtype: npt.DTypeLike | None = None, out: Out,
+    **options: Unpack[ImageOptions],
+) -> Out: ...
 @overload
 def porosimetry(
     x: ArrayLike, inlets: ArrayLike | None = None, *, dtype: npt.DTypeLike | None = None, out: Array | None = None,

@@ -36,11 +36,6 @@ if TYPE_CHECKING:
 
 @overload
 def medial_axis(
-    x: ArrayLike, *, return_distance: No = False, return_nearest: No = False, return_witness: No = False,
-    out: Out, **options: Unpack[PruningOptions],
-) -> Out: ...
-@overload
-def medial_axis(
     x: HostArray, *, return_distance: No = False, return_nearest: No = False, return_witness: No = False,
     out: None = None, **options: Unpack[PruningOptions],
 ) -> Masks: ...
@@ -69,6 +64,11 @@ def medial_axis(
     x: SameKind, *, return_distance: No = False, return_nearest: Yes, return_witness: No = False,
     out: None = None, **options: Unpack[PruningOptions],
 ) -> tuple[SameKind, SameKind]: ...
+@overload
+def medial_axis(
+    x: ArrayLike, *, return_distance: No = False, return_nearest: No = False, return_witness: No = False,
+    out: Out, **options: Unpack[PruningOptions],
+) -> Out: ...
 @overload
 def medial_axis(x: ArrayLike, *, out: Array | None = None, **options: Unpack[AxisOptions]) -> Any: ...
 def medial_axis(
@@ -170,10 +170,6 @@ def medial_axis(
 
 @overload
 def medial_axis_of_nearest(
-    nearest: ArrayLike, *, return_witness: No = False, out: Out, **options: Unpack[PruningOptions]
-) -> Out: ...
-@overload
-def medial_axis_of_nearest(
     nearest: HostArray, *, return_witness: No = False, out: None = None, **options: Unpack[PruningOptions]
 ) -> Masks: ...
 @overload
@@ -188,6 +184,10 @@ def medial_axis_of_nearest(
 def medial_axis_of_nearest(
     nearest: SameKind, *, return_witness: Yes, out: Array | None = None, **options: Unpack[PruningOptions]
 ) -> tuple[SameKind, SameKind]: ...
+@overload
+def medial_axis_of_nearest(
+    nearest: ArrayLike, *, return_witness: No = False, out: Out, **options: Unpack[PruningOptions]
+) -> Out: ...
 @overload
 def medial_axis_of_nearest(
     nearest: ArrayLike, *, return_witness: bool = False, out: Array | None = None, **options: Unpack[PruningOptions]
@@ -252,13 +252,13 @@ def medial_axis_of_nearest(
 
 
 @overload
-def axis_balls(axis: ArrayLike, nearest: ArrayLike, *, out: Out, **options: Unpack[ImageOptions]) -> Out: ...
-@overload
 def axis_balls(axis: HostArray, nearest: ArrayLike, *, out: None = None, **options: Unpack[ImageOptions]) -> Masks: ...
 @overload
 def axis_balls(
     axis: SameKind, nearest: ArrayLike, *, out: None = None, **options: Unpack[ImageOptions]
 ) -> SameKind: ...
+@overload
+def axis_balls(axis: ArrayLike, nearest: ArrayLike, *, out: Out, **options: Unpack[ImageOptions]) -> Out: ...
 @overload
 def axis_balls(
     axis: ArrayLike, nearest: ArrayLike, *, out: Array | None = None, **options: Unpack[ImageOptions]

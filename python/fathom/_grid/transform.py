@@ -33,11 +33,6 @@ if TYPE_CHECKING:
 
 @overload
 def distance_transform(
-    x: ArrayLike, *, squared: bool = False, return_indices: No = False, dtype: npt.DTypeLike | None = None,
-    out: Out, **options: Unpack[TransformOptions],
-) -> Out: ...
-@overload
-def distance_transform(
     x: HostArray, *, squared: No = False, return_indices: No = False, dtype: None = None,
     out: None = None, **options: Unpack[TransformOptions],
 ) -> Singles: ...
@@ -61,6 +56,11 @@ def distance_transform(
     x: SameKind, *, squared: bool = False, return_indices: Yes, dtype: npt.DTypeLike | None = None,
     out: Array | None = None, indices_out: Array | None = None, **options: Unpack[TransformOptions],
 ) -> tuple[SameKind, SameKind]: ...
+@overload
+def distance_transform(
+    x: ArrayLike, *, squared: bool = False, return_indices: No = False, dtype: npt.DTypeLike | None = None,
+    out: Out, **options: Unpack[TransformOptions],
+) -> Out: ...
 @overload
 def distance_transform(
     x: ArrayLike, *, squared: bool = False, return_indices: bool = False, dtype: npt.DTypeLike | None = None,
@@ -197,10 +197,6 @@ def distance_transform(
 
 @overload
 def signed_distance(
-    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Out, **options: Unpack[SignedOptions]
-) -> Out: ...
-@overload
-def signed_distance(
     x: HostArray, *, dtype: None = None, out: None = None, **options: Unpack[SignedOptions]
 ) -> Singles: ...
 @overload
@@ -211,6 +207,10 @@ def signed_distance(
 def signed_distance(
     x: SameKind, *, dtype: npt.DTypeLike | None = None, out: None = None, **options: Unpack[SignedOptions]
 ) -> SameKind: ...
+@overload
+def signed_distance(
+    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Out, **options: Unpack[SignedOptions]
+) -> Out: ...
 @overload
 def signed_distance(
     x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Array | None = None, **options: Unpack[SignedOptions]
@@ -274,16 +274,16 @@ def signed_distance(
 
 @overload
 def nearest_site(
-    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Out, **options: Unpack[RegionOptions]
-) -> Out: ...
-@overload
-def nearest_site(
     x: HostArray, *, dtype: npt.DTypeLike | None = None, out: None = None, **options: Unpack[RegionOptions]
 ) -> Integers: ...
 @overload
 def nearest_site(
     x: SameKind, *, dtype: npt.DTypeLike | None = None, out: None = None, **options: Unpack[RegionOptions]
 ) -> SameKind: ...
+@overload
+def nearest_site(
+    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Out, **options: Unpack[RegionOptions]
+) -> Out: ...
 @overload
 def nearest_site(
     x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Array | None = None, **options: Unpack[RegionOptions]
