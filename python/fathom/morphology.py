@@ -130,7 +130,7 @@ def erosion(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     stream : optional
         As for :func:`fathom.distance_transform`. Of labels, all but erosions wait for the device, since the processor
         lists the labels.
-    spacing, ndim, backend, threads, progress
+    spacing, ndim, backend, threads, progress : optional
         As for :func:`fathom.distance_transform`.
 
     Returns
