@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-
 from . import _core
 from ._apps.images import Images
 from ._arrays.annotations import Array, ArrayLike, HostArray, Masks, No, Out, SameKind, SameType, Yes, overload
@@ -33,7 +32,6 @@ __all__ = [
     "remove_thin",
     "white_top_hat",
 ]
-
 
 _OPTIONS = ("border", "labels", "spacing", "ndim", "out", "backend", "threads", "stream", "progress")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-
 from .. import _core
 from .._arrays.annotations import (
     Array, ArrayLike, HostArray, Integers, Masks, No, Out, SameKind, Singles, Stream, Yes, overload,
