@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arrays.annotations import ArrayLike
 from ._arrays.given import as_numpy
 
 Path = str | os.PathLike[str]
@@ -141,7 +142,7 @@ def read(
 
 def write(
     path: Path,
-    array: Any,
+    array: ArrayLike,
     *,
     spacing: Sequence[float] | float | None = None,
     unit: str | None = None,

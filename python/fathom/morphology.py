@@ -12,17 +12,14 @@ balls stay round where elements are not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from . import _core
-from ._arrays.annotations import ArrayLike
 from ._apps.images import Images
+from ._arrays.annotations import Array, ArrayLike, HostArray, Masks, No, Out, SameKind, SameType, Yes, overload
 from ._arrays.dtypes import MASKS, Kind
-from ._common.options import Spacing, choose, number
-from ._common.progress import Progress
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from ._common.options import choose, number
 
 __all__ = [
     "black_top_hat",
@@ -36,21 +33,75 @@ __all__ = [
     "white_top_hat",
 ]
 
+_OPTIONS = ("border", "labels", "spacing", "ndim", "out", "backend", "threads", "stream", "progress")
 
-class Options(TypedDict, total=False):
-    """What all operations take besides: see :func:`erosion`."""
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-    border: str
-    labels: bool
-    spacing: Spacing
-    ndim: int | None
-    out: Any
-    backend: str | None
-    threads: int | None
-    stream: Any
-    progress: Progress
+    from ._arrays.annotations import ImageOptions
+
+    class BallOptions(ImageOptions, total=False):
+        border: Literal["ignore", "pad", "background"]
+
+    class Options(BallOptions, total=False):  # what all operations take besides: see erosion()
+        labels: bool
+        out: Array | None
+
+    class ByRadius(Protocol):
+        @overload
+        def __call__(
+            self, x: HostArray, radius: float, *, out: None = None, labels: No = False, **options: Unpack[BallOptions]
+        ) -> Masks: ...
+        @overload
+        def __call__(
+            self, x: SameKind, radius: float, *, out: None = None, labels: No = False, **options: Unpack[BallOptions]
+        ) -> SameKind: ...
+        @overload
+        def __call__(
+            self, x: SameType, radius: float, *, out: Array | None = None, labels: Yes, **options: Unpack[BallOptions]
+        ) -> SameType: ...
+        @overload
+        def __call__(
+            self, x: ArrayLike, radius: float, *, out: Out, labels: bool = False, **options: Unpack[BallOptions]
+        ) -> Out: ...
+        @overload
+        def __call__(
+            self, x: ArrayLike, radius: float, *, out: Array | None = None, labels: bool = False,
+            **options: Unpack[BallOptions],
+        ) -> Any: ...
+
+    class ByThickness(Protocol):
+        @overload
+        def __call__(
+            self, x: HostArray, thickness: float, *, out: None = None, labels: No = False,
+            **options: Unpack[BallOptions],
+        ) -> Masks: ...
+        @overload
+        def __call__(
+            self, x: SameKind, thickness: float, *, out: None = None, labels: No = False, **options: Unpack[BallOptions]
+        ) -> SameKind: ...
+        @overload
+        def __call__(
+            self, x: SameType, thickness: float, *, out: Array | None = None, labels: Yes,
+            **options: Unpack[BallOptions],
+        ) -> SameType: ...
+        @overload
+        def __call__(
+            self, x: ArrayLike, thickness: float, *, out: Out, labels: bool = False, **options: Unpack[BallOptions]
+        ) -> Out: ...
+        @overload
+        def __call__(
+            self, x: ArrayLike, thickness: float, *, out: Array | None = None, labels: bool = False,
+            **options: Unpack[BallOptions],
+        ) -> Any: ...
+
+    def _by_radius(operation: Callable[..., Any]) -> ByRadius: ...
+    def _by_thickness(operation: Callable[..., Any]) -> ByThickness: ...
+else:
+    _by_radius = _by_thickness = lambda operation: operation  # noqa: E731
 
 
+@_by_radius
 def erosion(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """Elements that no background comes near: those farther than `radius` from it.
 
@@ -72,21 +123,13 @@ def erosion(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
         Elements are labels, 0 being background: each label is done by itself, and an element that two would cover
         becomes that of the nearer one, of equally near ones that of the lower. Gradient and black top hat are
         differences of these results.
-    spacing : float or sequence of float, optional
-        Physical size of an element along each space axis, finite and > 0; 1 if not given.
-    ndim : int, optional
-        How many trailing axes are space; the axes before them are a batch of independent images. All, if not given.
     out : array, optional
         Where to put the result: bool or uint8, of labels of their dtype; not `x`.
-    backend : {None, "auto", "cpu", "cuda"}, optional
-        Where to compute; None and "auto": where `x` lies.
-    threads : int, optional
-        Most threads to use; all processors if not given. Results do not depend on it.
     stream : optional
-        As for :func:`fathom.distance_transform`, for arrays on a CUDA device. Of labels, all but erosions wait for the
-        device, since the processor lists the labels.
-    progress : bool or callable, optional
-        True shows a bar on standard error; a function is called with the share done, in [0, 1].
+        As for :func:`fathom.distance_transform`. Of labels, all but erosions wait for the device, since the processor
+        lists the labels.
+    spacing, ndim, backend, threads, progress : optional
+        As for :func:`fathom.distance_transform`.
 
     Returns
     -------
@@ -95,12 +138,8 @@ def erosion(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
 
     Raises
     ------
-    TypeError, ValueError
-        An argument is of no use; the message names it and says what would do. Nothing has been computed.
-    fathom.DeviceError
-        `backend` asks for a device, and there is none; the device failed.
-    KeyboardInterrupt
-        Ctrl-C stops long calls; `out` is then unspecified.
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
+        As :func:`fathom.distance_transform`.
 
     Notes
     -----
@@ -120,6 +159,7 @@ def erosion(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     return _run("erosion", x, radius, options)
 
 
+@_by_radius
 def dilation(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """Elements no farther than `radius` from the object.
 
@@ -149,6 +189,7 @@ def dilation(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     return _run("dilation", x, radius, options)
 
 
+@_by_radius
 def opening(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """What balls inside the object cover: erosion, then dilation.
 
@@ -178,6 +219,7 @@ def opening(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     return _run("opening", x, radius, options)
 
 
+@_by_radius
 def closing(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """What no ball outside of the object reaches: dilation, then erosion.
 
@@ -207,6 +249,7 @@ def closing(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     return _run("closing", x, radius, options)
 
 
+@_by_radius
 def gradient(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """The dilation without the erosion: elements within `radius` of the other side.
 
@@ -234,6 +277,7 @@ def gradient(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     return _run("gradient", x, radius, options)
 
 
+@_by_radius
 def white_top_hat(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """The object without its opening: what is too narrow for the ball.
 
@@ -261,6 +305,7 @@ def white_top_hat(x: ArrayLike, radius: float, **options: Unpack[Options]) -> An
     return _run("white_top_hat", x, radius, options)
 
 
+@_by_radius
 def black_top_hat(x: ArrayLike, radius: float, **options: Unpack[Options]) -> Any:
     """The closing without the object: holes and gaps that are too narrow for the ball.
 
@@ -288,6 +333,7 @@ def black_top_hat(x: ArrayLike, radius: float, **options: Unpack[Options]) -> An
     return _run("black_top_hat", x, radius, options)
 
 
+@_by_thickness
 def remove_thin(x: ArrayLike, thickness: float, **options: Unpack[Options]) -> Any:
     """The object without the parts that are thinner than `thickness`.
 
@@ -320,6 +366,7 @@ def remove_thin(x: ArrayLike, thickness: float, **options: Unpack[Options]) -> A
     return _run("remove_thin", x, thickness, options)
 
 
+@_by_thickness
 def fill_thin(x: ArrayLike, thickness: float, **options: Unpack[Options]) -> Any:
     """The object and the gaps around it that are thinner than `thickness`: :func:`remove_thin` of the background.
 
@@ -350,8 +397,8 @@ def fill_thin(x: ArrayLike, thickness: float, **options: Unpack[Options]) -> Any
 
 
 def _run(operation: str, x: Any, size: float, options: Options) -> Any:
-    for name in options.keys() - Options.__annotations__.keys():
-        raise TypeError(f"there is no option {name!r}; {operation} has {', '.join(Options.__annotations__)}")
+    for name in options.keys() - set(_OPTIONS):
+        raise TypeError(f"there is no option {name!r}; {operation} has {', '.join(_OPTIONS)}")
     images = Images(
         x,
         "x",

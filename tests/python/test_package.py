@@ -4,6 +4,7 @@ import doctest
 import importlib.util
 import os
 import pkgutil
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 FOLDER = Path(fathom.__file__).parent
 SETTINGS = Path(__file__).parents[2] / "pyproject.toml"
+EXAMPLES = Path(__file__).with_name("typing_examples.py")
 OPTIONAL = {"fathom.torch": "torch", "fathom.compat.pytorch3d": "torch"}
 
 
@@ -46,10 +48,11 @@ def test_docstring_examples():
 
 
 def test_every_public_call_has_an_example():
-    for name in fathom.__all__:
-        thing = getattr(fathom, name)
-        if callable(thing) and not isinstance(thing, type):
-            assert ">>>" in thing.__doc__ and "Examples\n" in thing.__doc__, name
+    for module in fathom, fathom.morphology, fathom.published, fathom.stream:
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if callable(thing) and not isinstance(thing, type):
+                assert ">>>" in thing.__doc__ and "Examples\n" in thing.__doc__, f"{module.__name__}.{name}"
 
 
 def run(code, **environment):
@@ -85,11 +88,15 @@ def test_a_build_for_the_cpu_says_how_to_have_cuda():
 def test_types():
     pytest.importorskip("mypy", reason="mypy is not installed")
     checked = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, "--config-file", SETTINGS, "-p", "fathom"],
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, "--config-file", SETTINGS, FOLDER, EXAMPLES],
         capture_output=True, text=True, env={**os.environ, "MYPYPATH": str(FOLDER.parent)},
     )
     assert checked.returncode == 0, checked.stdout
     assert (FOLDER / "py.typed").exists()
+
+
+def test_results_are_of_the_types_that_are_promised():
+    runpy.run_path(str(EXAMPLES))
 
 
 @pytest.mark.parametrize("part", ["fathom.torch", "fathom.compat.pytorch3d"])

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core
-from .._arrays.annotations import Array, ArrayLike, Stream
+from .._arrays.annotations import Array, ArrayLike, HostArray, SameKind, Singles, Stream, overload
 from .._arrays.dtypes import Kind
-from .._common.options import Spacing
+from .._common.options import Backend, Metric, Spacing
 from .._common.progress import Progress
 from .._grid.options import Border, Settings, Sites, make, sites_among
 from .images import Images
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .._grid.options import SiteOptions
+
+    class Options(SiteOptions, total=False):
+        out: Array | None
+
 _DIRECTIONS = Kind("out", (np.dtype(np.float32),))
 
 
+@overload
+def direction(x: HostArray, **options: Unpack[Options]) -> Singles: ...
+@overload
+def direction(x: SameKind, **options: Unpack[Options]) -> SameKind: ...
+@overload
+def direction(x: ArrayLike, **options: Unpack[Options]) -> Any: ...
 def direction(
     x: ArrayLike,
     *,
     sites: Sites = "zero",
     spacing: Spacing = None,
-    metric: str = "euclidean",
+    metric: Metric = "euclidean",
     border: Border = "open",
     max_distance: float | None = None,
     ndim: int | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -41,15 +55,13 @@ def direction(
     ----------
     x : array, shape (*batch, rows, columns)
         As for :func:`distance_transform`.
-    sites, spacing, metric, border, max_distance, threads, stream, progress
+    sites, spacing, metric, border, max_distance, backend, threads, stream, progress
         As for :func:`distance_transform`. Directions are in units of the spacing; across a periodic border, the shorter
         way, of equally short ones to the south and east.
     ndim : int, optional
         2, if there are axes before rows and columns: a batch of independent maps.
     out : array of float32, shape of `x`, optional
         Where to put the result.
-    backend : {None, "auto", "cpu", "cuda"}
-        Where to compute; None and "auto": where `x` lies.
 
     Returns
     -------

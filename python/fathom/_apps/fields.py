@@ -3,24 +3,66 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays.annotations import Array, ArrayLike, Stream
+from .._arrays.annotations import Array, ArrayLike, HostArray, Integers, No, Out, SameKind, Stream, Yes, overload
 from .._arrays.dtypes import INDICES, Kind, for_indices, named
-from .._common.options import number, whole
+from .._common.options import Backend, number, whole
 from .._common.progress import Progress
 from .._grid.options import Sites, site_rule, sites_among
 from .images import Images
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .._arrays.annotations import CallOptions
+
+    class CostOptions(CallOptions, total=False):
+        scaling: float
+        occupied: Sites | None
+        unknown: Sites | None
+        out: Array | None
+        nearest_out: Array | None
+
+    class TextureOptions(CallOptions, total=False):
+        range: float
+        pad: float
+        invert: bool
 
 _COST = Kind("out", (np.dtype(np.uint8),))
 _NEAREST = Kind("nearest_out", INDICES)
 _TEXTURE = Kind("out", tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.float32, np.float64)))
 
 
+@overload
+def costmap(
+    occupancy: HostArray, *, resolution: float, inscribed: float, inflation: float,
+    return_nearest: No = False, **options: Unpack[CostOptions],
+) -> npt.NDArray[np.uint8]: ...
+@overload
+def costmap(
+    occupancy: HostArray, *, resolution: float, inscribed: float, inflation: float,
+    return_nearest: Yes, **options: Unpack[CostOptions],
+) -> tuple[npt.NDArray[np.uint8], Integers]: ...
+@overload
+def costmap(
+    occupancy: SameKind, *, resolution: float, inscribed: float, inflation: float,
+    return_nearest: No = False, **options: Unpack[CostOptions],
+) -> SameKind: ...
+@overload
+def costmap(
+    occupancy: SameKind, *, resolution: float, inscribed: float, inflation: float,
+    return_nearest: Yes, **options: Unpack[CostOptions],
+) -> tuple[SameKind, SameKind]: ...
+@overload
+def costmap(
+    occupancy: ArrayLike, *, resolution: float, inscribed: float, inflation: float,
+    return_nearest: bool = False, **options: Unpack[CostOptions],
+) -> Any: ...
 def costmap(
     occupancy: ArrayLike,
     *,
@@ -33,8 +75,8 @@ def costmap(
     return_nearest: bool = False,
     ndim: int | None = None,
     out: Array | None = None,
-    nearest_out: Any = None,
-    backend: str | None = None,
+    nearest_out: Array | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -61,15 +103,9 @@ def costmap(
         is unknown.
     return_nearest : bool
         Also give the nearest obstacle of each cell.
-    ndim : int, optional
-        How many trailing axes are space; the axes before them are a batch of independent maps. All, if not given.
     out, nearest_out : array, optional
         Where to put the results.
-    backend : {None, "auto", "cpu", "cuda"}
-        Where to compute; None and "auto": where `occupancy` lies.
-    threads : int, optional
-        Most threads to use; all processors if not given. Results do not depend on it.
-    stream, progress : optional
+    ndim, backend, threads, stream, progress
         As for :func:`distance_transform`.
 
     Returns
@@ -126,6 +162,31 @@ def costmap(
     return costs.finish() if nearest is None else (costs.finish(), nearest.finish())
 
 
+@overload
+def sdf(
+    coverage: HostArray, size: tuple[int, int] | None = None, *, dtype: None = None,
+    out: None = None, **options: Unpack[TextureOptions],
+) -> npt.NDArray[np.uint8]: ...
+@overload
+def sdf(
+    coverage: HostArray, size: tuple[int, int] | None = None, *, dtype: npt.DTypeLike | None,
+    out: None = None, **options: Unpack[TextureOptions],
+) -> npt.NDArray[Any]: ...
+@overload
+def sdf(
+    coverage: SameKind, size: tuple[int, int] | None = None, *, dtype: npt.DTypeLike | None = None,
+    out: None = None, **options: Unpack[TextureOptions],
+) -> SameKind: ...
+@overload
+def sdf(
+    coverage: ArrayLike, size: tuple[int, int] | None = None, *, dtype: npt.DTypeLike | None = None,
+    out: Out, **options: Unpack[TextureOptions],
+) -> Out: ...
+@overload
+def sdf(
+    coverage: ArrayLike, size: tuple[int, int] | None = None, *, dtype: npt.DTypeLike | None = None,
+    out: Array | None = None, **options: Unpack[TextureOptions],
+) -> Any: ...
 def sdf(
     coverage: ArrayLike,
     size: tuple[int, int] | None = None,
@@ -136,7 +197,7 @@ def sdf(
     dtype: npt.DTypeLike | None = None,
     ndim: int | None = None,
     out: Any = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -163,13 +224,10 @@ def sdf(
         2 for a batch of independent images along the axes before, each with a texture of its own.
     out : array, optional
         Where to put the texture; its last two axes are the size.
-    backend : {None, "auto", "cpu", "cuda"}
-        Where to compute; None and "auto": where `coverage` lies.
-    threads, progress
-        As for :func:`costmap`.
+    backend, threads, progress
+        As for :func:`distance_transform`.
     stream : optional
-        As for :func:`distance_transform`, for arrays on a CUDA device. The call waits for the image, not for the
-        texture.
+        As for :func:`distance_transform`. The call waits for the image, not for the texture.
 
     Returns
     -------

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays.annotations import Array, ArrayLike, Stream
+from .._arrays.annotations import Array, ArrayLike, Floats, HostArray, Out, SameKind, Singles, Stream, overload
 from .._arrays.dtypes import DISTANCES
-from .._common.options import Spacing
+from .._common.options import Backend, Spacing
 from .._common.progress import Progress
 from .images import Images
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+    from .._arrays.annotations import ImageOptions
+
+
+@overload
+def local_thickness(
+    x: HostArray, *, dtype: None = None, out: None = None, **options: Unpack[ImageOptions]
+) -> Singles: ...
+@overload
+def local_thickness(
+    x: HostArray, *, dtype: npt.DTypeLike | None, out: None = None, **options: Unpack[ImageOptions]
+) -> Floats: ...
+@overload
+def local_thickness(
+    x: SameKind, *, dtype: npt.DTypeLike | None = None, out: None = None, **options: Unpack[ImageOptions]
+) -> SameKind: ...
+@overload
+def local_thickness(
+    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Out, **options: Unpack[ImageOptions]
+) -> Out: ...
+@overload
+def local_thickness(
+    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Array | None = None, **options: Unpack[ImageOptions]
+) -> Any: ...
 def local_thickness(
     x: ArrayLike,
     *,
@@ -21,7 +46,7 @@ def local_thickness(
     ndim: int | None = None,
     dtype: npt.DTypeLike | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -36,22 +61,12 @@ def local_thickness(
     x : array, shape (*batch, *space), 1 to 3 axes of space
         As for :func:`distance_transform`. Nonzero elements are the object; NaN is nonzero. Nothing lies outside of the
         array.
-    spacing : float or sequence of float, optional
-        Physical size of an element along each space axis, finite and > 0; 1 if not given.
-    ndim : int, optional
-        How many trailing axes are space; the axes before them are a batch of independent images. All, if not given.
     dtype : dtype, optional
         float32 (default) or float64.
     out : array, optional
         Where to put the result; not `x`.
-    backend : {None, "auto", "cpu", "cuda"}
-        Where to compute; None and "auto": where `x` lies.
-    threads : int, optional
-        Most threads to use; all processors if not given. Results do not depend on it.
-    stream : optional
-        As for :func:`distance_transform`, for arrays on a CUDA device.
-    progress : bool or callable, optional
-        True shows a bar on standard error; a function is called with the share done, in [0, 1].
+    spacing, ndim, backend, threads, stream, progress
+        As for :func:`distance_transform`.
 
     Returns
     -------
@@ -62,12 +77,8 @@ def local_thickness(
 
     Raises
     ------
-    TypeError, ValueError
-        An argument is of no use; the message names it and says what would do. Nothing has been computed.
-    fathom.DeviceError
-        `backend` asks for a device, and there is none; the device failed.
-    KeyboardInterrupt
-        Ctrl-C stops long calls; `out` is then unspecified.
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
+        As :func:`distance_transform`.
 
     Notes
     -----
@@ -89,6 +100,31 @@ def local_thickness(
     return result.finish()
 
 
+@overload
+def porosimetry(
+    x: HostArray, inlets: ArrayLike | None = None, *, dtype: None = None, out: None = None,
+    **options: Unpack[ImageOptions],
+) -> Singles: ...
+@overload
+def porosimetry(
+    x: HostArray, inlets: ArrayLike | None = None, *, dtype: npt.DTypeLike | None, out: None = None,
+    **options: Unpack[ImageOptions],
+) -> Floats: ...
+@overload
+def porosimetry(
+    x: SameKind, inlets: ArrayLike | None = None, *, dtype: npt.DTypeLike | None = None, out: None = None,
+    **options: Unpack[ImageOptions],
+) -> SameKind: ...
+@overload
+def porosimetry(
+    x: ArrayLike, inlets: ArrayLike | None = None, *, dtype: npt.DTypeLike | None = None, out: Out,
+    **options: Unpack[ImageOptions],
+) -> Out: ...
+@overload
+def porosimetry(
+    x: ArrayLike, inlets: ArrayLike | None = None, *, dtype: npt.DTypeLike | None = None, out: Array | None = None,
+    **options: Unpack[ImageOptions],
+) -> Any: ...
 def porosimetry(
     x: ArrayLike,
     inlets: ArrayLike | None = None,
@@ -97,7 +133,7 @@ def porosimetry(
     ndim: int | None = None,
     dtype: npt.DTypeLike | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -115,8 +151,10 @@ def porosimetry(
         Nonzero elements are the pores.
     inlets : array, shape of `x`, optional
         Nonzero where balls may enter; all faces of each image, if not given.
-    spacing, ndim, dtype, out, backend, threads, stream, progress
+    dtype, out
         As for :func:`local_thickness`.
+    spacing, ndim, backend, threads, stream, progress
+        As for :func:`distance_transform`.
 
     Returns
     -------
@@ -126,7 +164,7 @@ def porosimetry(
     Raises
     ------
     TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
-        As :func:`local_thickness`.
+        As :func:`distance_transform`.
 
     Notes
     -----

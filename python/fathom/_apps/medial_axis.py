@@ -2,30 +2,87 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _core
-from .._arrays.annotations import Array, ArrayLike, Stream
+from .._arrays.annotations import (
+    Array, ArrayLike, HostArray, Integers, Masks, No, Out, SameKind, Singles, Stream, Yes, overload,
+)  # fmt: skip
 from .._arrays.dtypes import DISTANCES, MASKS, NEAREST, for_indices
 from .._arrays.kinds import Output
-from .._common.options import Spacing, choose, number
+from .._common.options import Backend, Spacing, choose, number
 from .._common.progress import Progress
 from .images import Images
 
+Pruning = Literal["constant", "linear", "square_root"]
+Ties = Literal["both", "thin"]
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .._arrays.annotations import ImageOptions
+
+    class PruningOptions(ImageOptions, total=False):
+        pruning: Pruning
+        gamma: float
+        ties: Ties
+
+    class AxisOptions(PruningOptions, total=False):
+        return_distance: bool
+        return_nearest: bool
+        return_witness: bool
+
+
+@overload
+def medial_axis(
+    x: HostArray, *, return_distance: No = False, return_nearest: No = False, return_witness: No = False,
+    out: None = None, **options: Unpack[PruningOptions],
+) -> Masks: ...
+@overload
+def medial_axis(
+    x: HostArray, *, return_distance: Yes, return_nearest: No = False, return_witness: No = False,
+    out: None = None, **options: Unpack[PruningOptions],
+) -> tuple[Masks, Singles]: ...
+@overload
+def medial_axis(
+    x: HostArray, *, return_distance: No = False, return_nearest: Yes, return_witness: No = False,
+    out: None = None, **options: Unpack[PruningOptions],
+) -> tuple[Masks, Integers]: ...
+@overload
+def medial_axis(
+    x: SameKind, *, return_distance: No = False, return_nearest: No = False, return_witness: No = False,
+    out: None = None, **options: Unpack[PruningOptions],
+) -> SameKind: ...
+@overload
+def medial_axis(
+    x: SameKind, *, return_distance: Yes, return_nearest: No = False, return_witness: No = False,
+    out: None = None, **options: Unpack[PruningOptions],
+) -> tuple[SameKind, SameKind]: ...
+@overload
+def medial_axis(
+    x: SameKind, *, return_distance: No = False, return_nearest: Yes, return_witness: No = False,
+    out: None = None, **options: Unpack[PruningOptions],
+) -> tuple[SameKind, SameKind]: ...
+@overload
+def medial_axis(
+    x: ArrayLike, *, return_distance: No = False, return_nearest: No = False, return_witness: No = False,
+    out: Out, **options: Unpack[PruningOptions],
+) -> Out: ...
+@overload
+def medial_axis(x: ArrayLike, *, out: Array | None = None, **options: Unpack[AxisOptions]) -> Any: ...
 def medial_axis(
     x: ArrayLike,
     *,
-    pruning: str = "constant",
+    pruning: Pruning = "constant",
     gamma: float = 0,
-    ties: str = "both",
+    ties: Ties = "both",
     return_distance: bool = False,
     return_nearest: bool = False,
     return_witness: bool = False,
     spacing: Spacing = None,
     ndim: int | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -58,20 +115,10 @@ def medial_axis(
     return_distance, return_nearest, return_witness : bool
         Also give the distance to the nearest zero; its linear index; and, on the axis, that of the zero on the other
         side: of those neighbours' that make the element part of the axis, the farthest from its own.
-    spacing : float or sequence of float, optional
-        Physical size of an element along each space axis, finite and > 0; 1 if not given.
-    ndim : int, optional
-        How many trailing axes are space; the axes before them are a batch of independent images. All, if not given.
     out : array, optional
         Where to put the axis: bool or uint8; not `x`.
-    backend : {None, "auto", "cpu", "cuda"}
-        Where to compute; None and "auto": where `x` lies.
-    threads : int, optional
-        Most threads to use; all processors if not given. Results do not depend on it.
-    stream : optional
-        As for :func:`distance_transform`, for arrays on a CUDA device.
-    progress : bool or callable, optional
-        True shows a bar on standard error; a function is called with the share done, in [0, 1].
+    spacing, ndim, backend, threads, stream, progress
+        As for :func:`distance_transform`.
 
     Returns
     -------
@@ -84,12 +131,8 @@ def medial_axis(
 
     Raises
     ------
-    TypeError, ValueError
-        An argument is of no use; the message names it and says what would do. Nothing has been computed.
-    fathom.DeviceError
-        `backend` asks for a device, and there is none; the device failed.
-    KeyboardInterrupt
-        Ctrl-C stops long calls; `out` is then unspecified.
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
+        As :func:`distance_transform`.
 
     Notes
     -----
@@ -124,17 +167,41 @@ def medial_axis(
     return _finished(axis, distance, nearest, witness)
 
 
+@overload
+def medial_axis_of_nearest(
+    nearest: HostArray, *, return_witness: No = False, out: None = None, **options: Unpack[PruningOptions]
+) -> Masks: ...
+@overload
+def medial_axis_of_nearest(
+    nearest: HostArray, *, return_witness: Yes, out: None = None, **options: Unpack[PruningOptions]
+) -> tuple[Masks, Integers]: ...
+@overload
+def medial_axis_of_nearest(
+    nearest: SameKind, *, return_witness: No = False, out: None = None, **options: Unpack[PruningOptions]
+) -> SameKind: ...
+@overload
+def medial_axis_of_nearest(
+    nearest: SameKind, *, return_witness: Yes, out: Array | None = None, **options: Unpack[PruningOptions]
+) -> tuple[SameKind, SameKind]: ...
+@overload
+def medial_axis_of_nearest(
+    nearest: ArrayLike, *, return_witness: No = False, out: Out, **options: Unpack[PruningOptions]
+) -> Out: ...
+@overload
+def medial_axis_of_nearest(
+    nearest: ArrayLike, *, return_witness: bool = False, out: Array | None = None, **options: Unpack[PruningOptions]
+) -> Any: ...
 def medial_axis_of_nearest(
     nearest: ArrayLike,
     *,
-    pruning: str = "constant",
+    pruning: Pruning = "constant",
     gamma: float = 0,
-    ties: str = "both",
+    ties: Ties = "both",
     return_witness: bool = False,
     spacing: Spacing = None,
     ndim: int | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -146,8 +213,10 @@ def medial_axis_of_nearest(
     nearest : array of int32 or int64, shape (*batch, *space)
         Linear indices of the nearest zeros, as :func:`medial_axis` and :func:`nearest_site` give them, for the same
         spacing.
-    pruning, gamma, ties, return_witness, spacing, ndim, out, backend, threads, stream, progress
+    pruning, gamma, ties, return_witness, out
         As for :func:`medial_axis`.
+    spacing, ndim, backend, threads, stream, progress
+        As for :func:`distance_transform`.
 
     Returns
     -------
@@ -157,7 +226,7 @@ def medial_axis_of_nearest(
     Raises
     ------
     TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
-        As :func:`medial_axis`.
+        As :func:`distance_transform`.
 
     Notes
     -----
@@ -181,6 +250,18 @@ def medial_axis_of_nearest(
     return _finished(axis, witness)
 
 
+@overload
+def axis_balls(axis: HostArray, nearest: ArrayLike, *, out: None = None, **options: Unpack[ImageOptions]) -> Masks: ...
+@overload
+def axis_balls(
+    axis: SameKind, nearest: ArrayLike, *, out: None = None, **options: Unpack[ImageOptions]
+) -> SameKind: ...
+@overload
+def axis_balls(axis: ArrayLike, nearest: ArrayLike, *, out: Out, **options: Unpack[ImageOptions]) -> Out: ...
+@overload
+def axis_balls(
+    axis: ArrayLike, nearest: ArrayLike, *, out: Array | None = None, **options: Unpack[ImageOptions]
+) -> Any: ...
 def axis_balls(
     axis: ArrayLike,
     nearest: ArrayLike,
@@ -188,7 +269,7 @@ def axis_balls(
     spacing: Spacing = None,
     ndim: int | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -205,8 +286,10 @@ def axis_balls(
         Nonzero elements are on the axis.
     nearest : array of int32 or int64, shape of `axis`
         As :func:`medial_axis` gives it, for the same spacing.
-    spacing, ndim, out, backend, threads, stream, progress
+    out
         As for :func:`medial_axis`.
+    spacing, ndim, backend, threads, stream, progress
+        As for :func:`distance_transform`.
 
     Returns
     -------
@@ -216,7 +299,7 @@ def axis_balls(
     Raises
     ------
     TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
-        As :func:`medial_axis`.
+        As :func:`distance_transform`.
 
     Notes
     -----

@@ -3,33 +3,61 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import morphology
-from .._arrays.annotations import Array, ArrayLike, Stream
+from .._arrays.annotations import Array, ArrayLike, Numbers, SameType, Stream, overload
 from .._arrays.given import as_numpy
 from .._arrays.take import take_values
-from .._common.options import Spacing, choose
+from .._common.options import Backend, Metric, Spacing, choose
 from .._common.progress import Progress, listener
 from .._grid.call import Call
 from .._grid.options import Border, Settings, Sites, sites_among
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .._arrays.annotations import ImageOptions
+    from .._grid.options import SiteOptions
+
+    class GrowthOptions(ImageOptions, total=False):
+        metric: Metric
+        border: Border
+        ties: Literal["first", "lowest"]
+        out: Array | None
+
+    class GapOptions(ImageOptions, total=False):
+        metric: Metric
+        border: Border
+        max_distance: float | None
+        out: Array | None
+
+    class AllocationOptions(SiteOptions, total=False):
+        out: Array | None
+
 _TIES = {"first": 0, "lowest": 1}
 
 
+@overload
+def expand_labels(labels: SameType, distance: float = ..., **options: Unpack[GrowthOptions]) -> SameType: ...
+@overload
+def expand_labels(labels: Numbers, distance: float = ..., **options: Unpack[GrowthOptions]) -> npt.NDArray[Any]: ...
+@overload
+def expand_labels(labels: ArrayLike, distance: float = ..., **options: Unpack[GrowthOptions]) -> Any: ...
 def expand_labels(
     labels: ArrayLike,
     distance: float = math.inf,
     *,
     spacing: Spacing = None,
-    metric: str = "euclidean",
+    metric: Metric = "euclidean",
     border: Border = "open",
-    ties: str = "first",
+    ties: Literal["first", "lowest"] = "first",
     ndim: int | None = None,
-    out: Array | None = None,
-    backend: str | None = None,
+    out: Any = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -88,17 +116,23 @@ def expand_labels(
     return Call(values.numbers("labels"), ndim, None, settings, listener(progress)).carry(values, out)
 
 
+@overload
+def fill_nearest(x: SameType, missing: ArrayLike | None = None, **options: Unpack[GapOptions]) -> SameType: ...
+@overload
+def fill_nearest(x: Numbers, missing: ArrayLike | None = None, **options: Unpack[GapOptions]) -> npt.NDArray[Any]: ...
+@overload
+def fill_nearest(x: ArrayLike, missing: ArrayLike | None = None, **options: Unpack[GapOptions]) -> Any: ...
 def fill_nearest(
     x: ArrayLike,
     missing: ArrayLike | None = None,
     *,
     spacing: Spacing = None,
-    metric: str = "euclidean",
+    metric: Metric = "euclidean",
     border: Border = "open",
     max_distance: float | None = None,
     ndim: int | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -166,17 +200,23 @@ def fill_nearest(
     return Call(gaps, ndim, None, settings, listener(progress)).carry(values, out)
 
 
+@overload
+def allocation(x: SameType, **options: Unpack[AllocationOptions]) -> SameType: ...
+@overload
+def allocation(x: Numbers, **options: Unpack[AllocationOptions]) -> npt.NDArray[Any]: ...
+@overload
+def allocation(x: ArrayLike, **options: Unpack[AllocationOptions]) -> Any: ...
 def allocation(
     x: ArrayLike,
     *,
     sites: Sites = "nonzero",
     spacing: Spacing = None,
-    metric: str = "euclidean",
+    metric: Metric = "euclidean",
     border: Border = "open",
     max_distance: float | None = None,
     ndim: int | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,

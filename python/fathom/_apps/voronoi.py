@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays.annotations import Array, ArrayLike, Stream
+from .._arrays.annotations import Array, ArrayLike, HostArray, No, SameKind, Stream, Yes, overload
 from .._arrays.dtypes import INDICES, Kind, Shape
-from .._common.options import Spacing, number, whole
+from .._common.options import Backend, Spacing, number, whole
 from .._common.progress import Progress
 from .images import Images
 
 if TYPE_CHECKING:
-    from typing import overload
-else:
+    from typing_extensions import Unpack
 
-    def overload(function: Any) -> Any:
-        """For the reader of types alone: `typing` keeps what it overloads, and so the package, beyond its end."""
-        return function
+    from .._arrays.annotations import CallOptions
+
+    class RegionOptions(TypedDict, total=False):
+        spacing: Spacing
+        covariances: bool
+        neighbours: bool
+        out: Array | None
+        backend: Backend | None
+        threads: int | None
+        stream: Stream
+        progress: Progress
+
+    class LloydOptions(CallOptions, total=False):
+        iterations: int
+        on_elements: bool
+        supersample: int
+        tolerance: float
+        seed: int
+        out: Array | None
 
 
 Floats = npt.NDArray[np.float64]
@@ -59,38 +74,12 @@ class Stipples(NamedTuple):
 
 @overload
 def voronoi(
-    sites: Any,
-    weights: Any = None,
-    *,
-    spacing: Spacing = None,
-    covariances: bool = False,
-    neighbours: bool = False,
-    ndim: None = None,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
+    sites: ArrayLike, weights: ArrayLike | None = None, *, ndim: None = None, **options: Unpack[RegionOptions]
 ) -> Voronoi: ...
-
-
 @overload
 def voronoi(
-    sites: Any,
-    weights: Any = None,
-    *,
-    spacing: Spacing = None,
-    covariances: bool = False,
-    neighbours: bool = False,
-    ndim: int,
-    out: Any = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    stream: Any = None,
-    progress: Progress = None,
+    sites: ArrayLike, weights: ArrayLike | None = None, *, ndim: int, **options: Unpack[RegionOptions]
 ) -> list[Voronoi]: ...
-
-
 def voronoi(
     sites: ArrayLike,
     weights: ArrayLike | None = None,
@@ -100,7 +89,7 @@ def voronoi(
     neighbours: bool = False,
     ndim: int | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -118,17 +107,11 @@ def voronoi(
         Decides which site is nearest, and how long boundaries are; 1 if not given.
     covariances, neighbours : bool
         What else to find.
-    ndim : int, optional
-        How many trailing axes are space; the axes before them are a batch of independent images. All, if not given.
     out : array of int32 or int64, shape of `sites`, optional
         Where to put `regions`.
-    backend : {None, "auto", "cpu", "cuda"}
-        Where to compute; None and "auto": where `sites` lies.
-    threads : int, optional
-        Most threads to use; all processors if not given. Results do not depend on it.
     stream : optional
-        As for :func:`distance_transform`, for arrays on a CUDA device. The call waits for the tables.
-    progress : bool or callable, optional
+        As for :func:`distance_transform`. The call waits for the tables.
+    ndim, backend, threads, progress
         As for :func:`distance_transform`.
 
     Returns
@@ -220,6 +203,26 @@ def _whole(value: Any, name: str, bits: int = 31) -> int:
     return result
 
 
+@overload
+def lloyd(
+    weights: ArrayLike, sites: HostArray, *, return_energies: No = False, **options: Unpack[LloydOptions]
+) -> Floats: ...
+@overload
+def lloyd(
+    weights: ArrayLike, sites: HostArray, *, return_energies: Yes, **options: Unpack[LloydOptions]
+) -> tuple[Floats, Any]: ...
+@overload
+def lloyd(
+    weights: ArrayLike, sites: SameKind, *, return_energies: No = False, **options: Unpack[LloydOptions]
+) -> SameKind: ...
+@overload
+def lloyd(
+    weights: ArrayLike, sites: SameKind, *, return_energies: Yes, **options: Unpack[LloydOptions]
+) -> tuple[SameKind, Any]: ...
+@overload
+def lloyd(
+    weights: ArrayLike, sites: ArrayLike, *, return_energies: bool = False, **options: Unpack[LloydOptions]
+) -> Any: ...
 def lloyd(
     weights: ArrayLike,
     sites: ArrayLike,
@@ -232,7 +235,7 @@ def lloyd(
     return_energies: bool = False,
     ndim: int | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -328,7 +331,7 @@ def stipple(
     invert: bool = False,
     supersample: int | None = None,
     ndim: int | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from operator import index
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 
 from .. import _core
 
+Backend = Literal["auto", "cpu", "cuda"]
+Metric = Literal["euclidean", "taxicab", "chessboard"]
 Spacing = Union[float, Sequence[float], None]
 Memory = Union[int, str, None]
 

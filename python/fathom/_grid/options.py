@@ -7,15 +7,29 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from operator import index
-from typing import Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union
 
 import numpy as np
 
 from .. import _core
-from .._common.options import Spacing, backend_number, choose, numbers, thread_count
+from .._common.options import Metric, Spacing, backend_number, choose, numbers, thread_count
 
-Sites = Union[str, "tuple[str, int | float]"]
-Border = Union[str, Sequence[str]]
+if TYPE_CHECKING:
+    from .._arrays.annotations import ImageOptions
+
+    class SiteOptions(ImageOptions, total=False):
+        """What transforms take of the options that :func:`fathom.distance_transform` documents."""
+
+        sites: Sites
+        metric: Metric
+        border: Border
+        max_distance: float | None
+
+
+Sites = Union[Literal["zero", "nonzero", "labels"], str, "tuple[str, int | float]"]
+BorderName = Literal["open", "sites", "periodic"]
+Border = Union[BorderName, Sequence[BorderName]]
+Surface = Literal["faces", "centers"]
 Region = Union[Sequence[Union[slice, "tuple[int, int]", None]], None]
 Ranges = Sequence["tuple[int, int]"]
 

@@ -2,25 +2,76 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from .._arrays.annotations import Array, ArrayLike, Stream
+from .._arrays.annotations import (
+    Array, ArrayLike, Floats, HostArray, Integers, No, Out, SameKind, Singles, Stream, Yes, overload,
+)  # fmt: skip
 from .._arrays.dtypes import DISTANCES, FLOATS, NEAREST, SQUARED, for_indices, for_squares
 from .._arrays.take import take
-from .._common.options import Spacing
+from .._common.options import Backend, Metric, Spacing
 from .._common.progress import Progress, listener
 from .call import Call
-from .options import Border, Region, Settings, Sites, sites_among
+from .options import Border, Region, Settings, Sites, Surface, sites_among
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .options import SiteOptions
+
+    class RegionOptions(SiteOptions, total=False):
+        region: Region
+
+    class TransformOptions(RegionOptions, total=False):
+        signed: bool
+
+    class SignedOptions(RegionOptions, total=False):
+        surface: Surface
 
 
+@overload
+def distance_transform(
+    x: HostArray, *, squared: No = False, return_indices: No = False, dtype: None = None,
+    out: None = None, **options: Unpack[TransformOptions],
+) -> Singles: ...
+@overload
+def distance_transform(
+    x: HostArray, *, squared: bool = False, return_indices: No = False, dtype: npt.DTypeLike | None = None,
+    out: None = None, **options: Unpack[TransformOptions],
+) -> npt.NDArray[Any]: ...
+@overload
+def distance_transform(
+    x: HostArray, *, squared: bool = False, return_indices: Yes, dtype: npt.DTypeLike | None = None,
+    out: Array | None = None, indices_out: Array | None = None, **options: Unpack[TransformOptions],
+) -> tuple[npt.NDArray[Any], Integers]: ...
+@overload
+def distance_transform(
+    x: SameKind, *, squared: bool = False, return_indices: No = False, dtype: npt.DTypeLike | None = None,
+    out: None = None, **options: Unpack[TransformOptions],
+) -> SameKind: ...
+@overload
+def distance_transform(
+    x: SameKind, *, squared: bool = False, return_indices: Yes, dtype: npt.DTypeLike | None = None,
+    out: Array | None = None, indices_out: Array | None = None, **options: Unpack[TransformOptions],
+) -> tuple[SameKind, SameKind]: ...
+@overload
+def distance_transform(
+    x: ArrayLike, *, squared: bool = False, return_indices: No = False, dtype: npt.DTypeLike | None = None,
+    out: Out, **options: Unpack[TransformOptions],
+) -> Out: ...
+@overload
+def distance_transform(
+    x: ArrayLike, *, squared: bool = False, return_indices: bool = False, dtype: npt.DTypeLike | None = None,
+    out: Array | None = None, indices_out: Array | None = None, **options: Unpack[TransformOptions],
+) -> Any: ...
 def distance_transform(
     x: ArrayLike,
     *,
     sites: Sites = "zero",
     spacing: Spacing = None,
-    metric: str = "euclidean",
+    metric: Metric = "euclidean",
     border: Border = "open",
     squared: bool = False,
     signed: bool = False,
@@ -31,7 +82,7 @@ def distance_transform(
     dtype: npt.DTypeLike | None = None,
     out: Array | None = None,
     indices_out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -75,7 +126,7 @@ def distance_transform(
     out, indices_out : array, optional
         Where to put the results. Shapes and dtypes must be those of the results (`indices_out`: int32 or int64).
     backend : {None, "auto", "cpu", "cuda"}
-        Where to compute; None: where `x` lies.
+        Where to compute; None and "auto": where `x` lies.
     threads : int, optional
         Most threads to use; all processors if not given. Results do not depend on it.
     stream : optional
@@ -144,20 +195,40 @@ def distance_transform(
     return distances if coordinates is None else (distances, coordinates.finish())
 
 
+@overload
+def signed_distance(
+    x: HostArray, *, dtype: None = None, out: None = None, **options: Unpack[SignedOptions]
+) -> Singles: ...
+@overload
+def signed_distance(
+    x: HostArray, *, dtype: npt.DTypeLike | None, out: None = None, **options: Unpack[SignedOptions]
+) -> Floats: ...
+@overload
+def signed_distance(
+    x: SameKind, *, dtype: npt.DTypeLike | None = None, out: None = None, **options: Unpack[SignedOptions]
+) -> SameKind: ...
+@overload
+def signed_distance(
+    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Out, **options: Unpack[SignedOptions]
+) -> Out: ...
+@overload
+def signed_distance(
+    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Array | None = None, **options: Unpack[SignedOptions]
+) -> Any: ...
 def signed_distance(
     x: ArrayLike,
     *,
     sites: Sites = "zero",
     spacing: Spacing = None,
-    metric: str = "euclidean",
+    metric: Metric = "euclidean",
     border: Border = "open",
-    surface: str = "faces",
+    surface: Surface = "faces",
     max_distance: float | None = None,
     region: Region = None,
     ndim: int | None = None,
     dtype: npt.DTypeLike | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,
@@ -201,19 +272,35 @@ def signed_distance(
     return result.finish()
 
 
+@overload
+def nearest_site(
+    x: HostArray, *, dtype: npt.DTypeLike | None = None, out: None = None, **options: Unpack[RegionOptions]
+) -> Integers: ...
+@overload
+def nearest_site(
+    x: SameKind, *, dtype: npt.DTypeLike | None = None, out: None = None, **options: Unpack[RegionOptions]
+) -> SameKind: ...
+@overload
+def nearest_site(
+    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Out, **options: Unpack[RegionOptions]
+) -> Out: ...
+@overload
+def nearest_site(
+    x: ArrayLike, *, dtype: npt.DTypeLike | None = None, out: Array | None = None, **options: Unpack[RegionOptions]
+) -> Any: ...
 def nearest_site(
     x: ArrayLike,
     *,
     sites: Sites = "zero",
     spacing: Spacing = None,
-    metric: str = "euclidean",
+    metric: Metric = "euclidean",
     border: Border = "open",
     max_distance: float | None = None,
     region: Region = None,
     ndim: int | None = None,
     dtype: npt.DTypeLike | None = None,
     out: Array | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
     progress: Progress = None,

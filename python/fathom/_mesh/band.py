@@ -17,7 +17,7 @@ from .._arrays.host import HostInput
 from .._common.optional import need
 from .._files import Path
 from .field import save_numpy
-from .lattice_band import LatticeBand
+from .lattice_band import LatticeBand, Values
 from .surface import level_of, level_set
 
 Array = npt.NDArray[Any]
@@ -67,6 +67,7 @@ class Band(LatticeBand):
 
     @property
     def compact(self) -> bool:
+        """Whether `distance`, `triangle` and `closest` hold the points in the band alone."""
         return self.first is not None
 
     @property
@@ -141,7 +142,7 @@ class Band(LatticeBand):
         self._band.to_list(places, None)
         return self._like.given(np.asarray(self.origin) + places * np.asarray(self.spacing))
 
-    def values(self, of: str = "distance") -> Any:
+    def values(self, of: Values = "distance") -> Any:
         """What belongs to the points in the band, in the order of :meth:`coordinates`.
 
         Parameters

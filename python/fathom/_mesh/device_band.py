@@ -12,7 +12,7 @@ from .._arrays.dtypes import FLOATS, INDICES, DType, Shape
 from .._arrays.host import HostInput
 from .._common.optional import need
 from .band import Band
-from .lattice_band import LatticeBand
+from .lattice_band import LatticeBand, Values
 
 _ON_THE_HOST = frozenset(("active", "offset_surface", "points", "save"))
 _VALUES = {"distance": (1, None), "triangle": (2, INDICES[0]), "closest": (3, FLOATS[0])}
@@ -47,7 +47,7 @@ class DeviceBand(LatticeBand):
         """i, j, k of the points in the band, [points, 3] int32; as :meth:`Band.coordinates`."""
         return self._list(0, (len(self), 3), INDICES[0])
 
-    def values(self, of: str = "distance") -> Any:
+    def values(self, of: Values = "distance") -> Any:
         """What belongs to them: as :meth:`Band.values`."""
         if of not in _VALUES:
             raise ValueError(f"of is {of!r}; it must be 'distance', 'triangle' or 'closest'")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
-from .._arrays.annotations import ArrayLike, Stream
+from .._arrays.annotations import ArrayLike, Floats, HostArray, SameKind, Stream, overload
 from .._arrays.places import lies_on_cuda
+from .._common.options import Backend
 from .._common.progress import Progress
 from .band import Band
 from .device_band import DeviceBand
@@ -16,11 +18,49 @@ from .field import Field
 from .lattice import LatticeOptions, Numbers, lattice_of
 from .surface import level_of
 from .triangle_set import TriangleSet
+from .triangles import Rule, Sign
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    class ShellOptions(LatticeOptions, total=False):
+        sign: Sign
+        rule: Rule
+        dtype: npt.DTypeLike | None
+        threads: int | None
+        progress: Progress
 
+    class FieldOptions(ShellOptions, total=False):
+        distance: bool
+        triangle: bool
+        closest: bool
+        barycentric: bool
+        feature: bool
+        gradient: bool
+        inside: bool
+        backend: Backend | None
+        device_memory: int | None
+        compact: bool
+        stream: Stream
+
+
+@overload
+def mesh_distance(
+    vertices: ArrayLike, faces: ArrayLike, *, band: None = None, cutoff: None = None, **options: Unpack[FieldOptions]
+) -> Field: ...
+@overload
+def mesh_distance(
+    vertices: HostArray, faces: ArrayLike, *, band: float, cutoff: None = None, **options: Unpack[FieldOptions]
+) -> Band: ...
+@overload
+def mesh_distance(
+    vertices: HostArray, faces: ArrayLike, *, band: None = None, cutoff: float, **options: Unpack[FieldOptions]
+) -> Band: ...
+@overload
+def mesh_distance(
+    vertices: ArrayLike, faces: ArrayLike, *, band: float | None = None, cutoff: float | None = None,
+    **options: Unpack[FieldOptions],
+) -> Field | Band | DeviceBand: ...
 def mesh_distance(
     vertices: ArrayLike,
     faces: ArrayLike,
@@ -30,8 +70,8 @@ def mesh_distance(
     origin: Sequence[float] | None = None,
     shape: Sequence[int] | None = None,
     margin: int | None = None,
-    sign: str = "auto",
-    rule: str = "nonzero",
+    sign: Sign = "auto",
+    rule: Rule = "nonzero",
     band: float | None = None,
     cutoff: float | None = None,
     dtype: npt.DTypeLike | None = None,
@@ -42,7 +82,7 @@ def mesh_distance(
     feature: bool = False,
     gradient: bool = False,
     inside: bool = False,
-    backend: str | None = None,
+    backend: Backend | None = None,
     device_memory: int | None = None,
     compact: bool = False,
     threads: int | None = None,
@@ -149,13 +189,25 @@ def mesh_distance(
     return mesh.band(band=band, cutoff=cutoff, compact=compact, **lattice, **usual)
 
 
+@overload
+def offset_surface(
+    vertices: HostArray, faces: ArrayLike, distance: float, **options: Unpack[ShellOptions]
+) -> tuple[Floats, npt.NDArray[np.int32]]: ...
+@overload
+def offset_surface(
+    vertices: SameKind, faces: ArrayLike, distance: float, **options: Unpack[ShellOptions]
+) -> tuple[SameKind, SameKind]: ...
+@overload
+def offset_surface(
+    vertices: ArrayLike, faces: ArrayLike, distance: float, **options: Unpack[ShellOptions]
+) -> tuple[Any, Any]: ...
 def offset_surface(
     vertices: ArrayLike,
     faces: ArrayLike,
     distance: float,
     *,
-    sign: str = "auto",
-    rule: str = "nonzero",
+    sign: Sign = "auto",
+    rule: Rule = "nonzero",
     dtype: npt.DTypeLike | None = None,
     threads: int | None = None,
     progress: Progress = None,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Literal
 
 from .. import _core
 from .field import Triple
+
+Values = Literal["distance", "triangle", "closest"]
 
 
 class LatticeBand:

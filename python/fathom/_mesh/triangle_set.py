@@ -16,7 +16,7 @@ from .._arrays.dtypes import FLOATS, INDICES, DType, Shape, named
 from .._arrays.kinds import Input
 from .._arrays.places import lies_on_cuda
 from .._arrays.take import AnyInput
-from .._common.options import backend_number, choose, device_bytes, thread_count
+from .._common.options import Backend, backend_number, choose, device_bytes, thread_count
 from .._common.progress import Progress, listener
 from .._common.warning import warn
 from .band import Band
@@ -24,7 +24,7 @@ from .comparison import Comparison, Deviation
 from .device_band import DeviceBand
 from .field import OUTPUTS, Field, Nearest, Topology, Triple
 from .lattice import LatticeOptions, count, lattice_of
-from .triangles import coordinates, faces_of, warn_of_sign
+from .triangles import Rule, Sign, coordinates, faces_of, warn_of_sign
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -114,9 +114,9 @@ class TriangleSet:
         vertices: ArrayLike,
         faces: ArrayLike,
         *,
-        sign: str = "auto",
-        rule: str = "nonzero",
-        backend: str | None = None,
+        sign: Sign = "auto",
+        rule: Rule = "nonzero",
+        backend: Backend | None = None,
         device_memory: int | None = None,
         threads: int | None = None,
         stream: Stream = None,
@@ -275,6 +275,11 @@ class TriangleSet:
         -------
         Field
             Of a mesh on a device there, in the order of its library's current stream.
+
+        Raises
+        ------
+        TypeError, ValueError, MemoryError, fathom.DeviceError, KeyboardInterrupt
+            As :func:`fathom.mesh_distance`.
         """
         like = self._like.at(stream)
         points = lattice_of(self._set, lattice, _DENSE_MARGIN)
@@ -315,6 +320,11 @@ class TriangleSet:
         -------
         Band
             Of a mesh on a device a :class:`fathom.DeviceBand`, which is done when the call returns.
+
+        Raises
+        ------
+        TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
+            As :func:`fathom.mesh_distance`.
         """
         if (band is None) == (cutoff is None):
             raise ValueError(f"{'neither' if band is None else 'both'} of band and cutoff given; give one of them")

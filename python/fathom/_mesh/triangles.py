@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,10 @@ from .._arrays.places import lies_on_cuda
 from .._arrays.take import AnyInput, take_values
 from .._common.warning import warn
 from .field import Topology
+
+Sign = Literal["auto", "none", "pseudonormal", "winding", "fast-winding"]
+Rule = Literal["nonzero", "even-odd", "positive"]
+
 
 def coordinates(x: Any, name: str, stream: Any) -> AnyInput:
     """Rows of x, y, z in a dense array of float32 or float64."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .. import _core
+from .._arrays.annotations import ArrayLike
 from .._arrays.dtypes import Shape
 from .site_set import SiteSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .queries import NearestOptions
 
 Native = TypeVar("Native", _core.DynamicSet, _core.VoxelSet)
 
@@ -27,11 +33,13 @@ class ChangingSet(Generic[Native]):
         """What answers: a set that can be asked whatever a :class:`SiteSet` can. It changes with this one."""
         return self._sites
 
-    def nearest(self, q: Any, k: int = 1, **options: Any) -> tuple[Any, ...]:
-        """As :meth:`SiteSet.nearest`, with the same options."""
-        return self._sites.nearest(q, k, **options)
+    def nearest(
+        self, q: ArrayLike, k: int = 1, *, return_lower: bool = False, **options: Unpack[NearestOptions]
+    ) -> tuple[Any, ...]:
+        """Distances and indices: as :meth:`SiteSet.nearest`, with the same options."""
+        return self._sites.nearest(q, k, return_lower=return_lower, **options)
 
-    def query(self, x: Any, k: int | Sequence[int] = 1, **options: Any) -> tuple[Any, Any]:
+    def query(self, x: ArrayLike, k: int | Sequence[int] = 1, **options: Any) -> tuple[Any, Any]:
         """As :meth:`SiteSet.query`, same options. Where no site counts, the index is one past the largest there may be:
         of a :class:`DynamicSet` the next to be given out, of a :class:`VoxelSet` the number of elements."""
         return self._sites.query(x, k, **options)

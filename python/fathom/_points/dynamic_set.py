@@ -7,20 +7,18 @@ from operator import index
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
-from .._arrays.annotations import ArrayLike, Stream
+from .._arrays.annotations import ArrayLike, Ids, Stream
 from .._arrays.dtypes import INDICES
 from .._arrays.host import as_indices
 from .._arrays.kinds import Input
 from .._arrays.take import take_values
-from .._common.options import thread_count
+from .._common.options import Backend, thread_count
 from . import rebuilding
 from .changing import ChangingSet
 from .site_set import set_choices
 
-Ids = npt.NDArray[np.int64]
 _LARGEST = 2**63 - 1
 """Of the indices that the compiled part can be asked for."""
 
@@ -80,7 +78,7 @@ class DynamicSet(ChangingSet[_core.DynamicSet]):
         points: ArrayLike,
         *,
         period: float | Sequence[float] | None = None,
-        backend: str | None = None,
+        backend: Backend | None = None,
         devices: Sequence[int] | None = None,
         threads: int | None = None,
         stream: Stream = None,

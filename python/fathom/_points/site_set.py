@@ -5,22 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays.annotations import ArrayLike, Stream
+from .._arrays.annotations import ArrayLike, Floats, HostArray, Ids, No, SameKind, Stream, Yes, overload
 from .._arrays.dtypes import FLOATS, INDICES, Shape, named
 from .._arrays.given import as_numpy
 from .._arrays.kinds import Input
 from .._arrays.places import lies_on_cuda
 from .._arrays.take import take, take_values
-from .._common.options import backend_number, choose, device_bytes, thread_count
+from .._common.options import Backend, Metric, backend_number, choose, device_bytes, thread_count
 from .._common.progress import Progress, listener
 from . import rebuilding
-from .queries import memory_beside
+from .queries import angles_beside, directions_beside, memory_beside
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .queries import NearestOptions
+
+Storage = Literal["sorted", "boxed", "plain"]
+_METRICS_OF_POWERS: dict[float, Metric] = {1: "taxicab", 2: "euclidean", math.inf: "chessboard"}
 
 
 class SiteSet:
@@ -87,10 +95,10 @@ class SiteSet:
         self,
         points: ArrayLike,
         *,
-        storage: str = "sorted",
+        storage: Storage = "sorted",
         every: int = 1,
         period: float | Sequence[float] | None = None,
-        backend: str | None = None,
+        backend: Backend | None = None,
         device_memory: int | None = None,
         devices: Sequence[int] | None = None,
         threads: int | None = None,
@@ -98,7 +106,11 @@ class SiteSet:
         progress: Progress = None,
     ) -> None:
         given = take_values(points, "points", stream).coordinates("points", False)
-        choices = set_choices(storage, every, period, backend, device_memory, devices)
+        how: dict[str, Any] = {
+            "storage": storage, "every": every, "period": period, "backend": backend, "device_memory": device_memory,
+            "devices": devices,
+        }
+        choices = set_choices(**how)
         self._set = _core.SiteSet(given.memory, False, choices, thread_count(threads), listener(progress))
         self._points = None if storage == "sorted" else given
         """Keeps memory of a device that the set refers to."""
@@ -107,25 +119,17 @@ class SiteSet:
         self._dtype = given.dtype
         self._mask: Shape | None = None
         """Shape of the mask that the set was made of."""
-        self._how = rebuilding.options_of(
-            given,
-            storage=storage,
-            every=every,
-            period=period,
-            backend=backend,
-            device_memory=device_memory,
-            devices=devices,
-        )
+        self._how = rebuilding.options_of(given, **how)
 
     @classmethod
     def of_mask(
         cls,
         mask: ArrayLike,
         *,
-        storage: str = "sorted",
+        storage: Storage = "sorted",
         every: int = 1,
         period: float | Sequence[float] | None = None,
-        backend: str | None = None,
+        backend: Backend | None = None,
         device_memory: int | None = None,
         devices: Sequence[int] | None = None,
         threads: int | None = None,
@@ -153,20 +157,16 @@ class SiteSet:
         axes = len(given.shape)
         if axes not in (2, 3):
             raise ValueError(f"mask has {axes} axes; it must have 2 or 3")
-        choices = set_choices(storage, every, period, backend, device_memory, devices)
+        how: dict[str, Any] = {
+            "storage": storage, "every": every, "period": period, "backend": backend, "device_memory": device_memory,
+            "devices": devices,
+        }
+        choices = set_choices(**how)
         native = _core.SiteSet(given.memory, True, choices, thread_count(threads), listener(progress))
         made = cls._over(native, (math.prod(given.shape), axes))
         made._dtype = INDICES[0]
         made._mask = given.shape
-        made._how = rebuilding.options_of(
-            given,
-            storage=storage,
-            every=every,
-            period=period,
-            backend=backend,
-            device_memory=device_memory,
-            devices=devices,
-        )
+        made._how = rebuilding.options_of(given, **how)
         return made
 
     @classmethod
@@ -195,12 +195,32 @@ class SiteSet:
         """Bytes that the set keeps itself, besides the caller's array."""
         return self._set.bytes
 
+    @overload
+    def nearest(
+        self, q: HostArray, k: int = 1, *, return_lower: No = False, **options: Unpack[NearestOptions]
+    ) -> tuple[Floats, Ids]: ...
+    @overload
+    def nearest(
+        self, q: HostArray, k: int = 1, *, return_lower: Yes, **options: Unpack[NearestOptions]
+    ) -> tuple[Floats, Ids, Floats]: ...
+    @overload
+    def nearest(
+        self, q: SameKind, k: int = 1, *, return_lower: No = False, **options: Unpack[NearestOptions]
+    ) -> tuple[SameKind, SameKind]: ...
+    @overload
+    def nearest(
+        self, q: SameKind, k: int = 1, *, return_lower: Yes, **options: Unpack[NearestOptions]
+    ) -> tuple[SameKind, SameKind, SameKind]: ...
+    @overload
+    def nearest(
+        self, q: ArrayLike, k: int = 1, *, return_lower: bool = False, **options: Unpack[NearestOptions]
+    ) -> tuple[Any, ...]: ...
     def nearest(
         self,
         q: ArrayLike,
         k: int = 1,
         *,
-        metric: str = "euclidean",
+        metric: Metric = "euclidean",
         radius: float | None = None,
         relative_error: float = 0.0,
         absolute_error: float = 0.0,
@@ -290,7 +310,7 @@ class SiteSet:
             name = "cylinder_radius" if half_angle is None else "half_angle"
             raise ValueError(f"{name} is given, but directions is not; give both for a cone")
         shape = queries.shape[:-1]
-        angles = None if half_angle is None or np.ndim(half_angle) == 0 else _angles(half_angle, shape, stream)
+        angles = None if half_angle is None or np.ndim(half_angle) == 0 else angles_beside(half_angle, shape, stream)
         options = _core.QueryOptions(
             count,
             choose(_core.METRICS, metric, "metric"),
@@ -310,7 +330,7 @@ class SiteSet:
         self._set.nearest(
             queries.memory,
             options,
-            None if directions is None else _directions(directions, queries, angles is None, stream),
+            None if directions is None else directions_beside(directions, queries, angles is None, stream),
             None if angles is None else memory_beside(angles, "half_angle", queries, "q"),
             None if squared else distances.memory,
             distances.memory if squared else None,
@@ -363,6 +383,16 @@ class SiteSet:
         errors = abs(found[counts] - truth[counts]) / truth[counts]
         return 100 * float(errors.mean()) if len(errors) else 0.0
 
+    @overload
+    def query(
+        self, x: HostArray, k: int | Sequence[int] = 1, eps: float = 0, p: float = 2, distance_upper_bound: float = ...,
+        workers: int = 1,
+    ) -> tuple[npt.NDArray[np.float64], Ids]: ...
+    @overload
+    def query(
+        self, x: ArrayLike, k: int | Sequence[int] = 1, eps: float = 0, p: float = 2, distance_upper_bound: float = ...,
+        workers: int = 1,
+    ) -> tuple[Any, Any]: ...
     def query(
         self,
         x: ArrayLike,
@@ -400,7 +430,7 @@ class SiteSet:
         >>> fathom.SiteSet([[0, 0], [3, 4]]).query([[0, 1], [9, 9]], distance_upper_bound=2)
         (array([ 1., inf]), array([0, 2]))
         """
-        metric = {1: "taxicab", 2: "euclidean", math.inf: "chessboard"}.get(p)
+        metric = _METRICS_OF_POWERS.get(p)
         if metric is None:
             raise ValueError(f"p is {p}; it must be 1, 2 or infinity")
         wanted = [index(number) for number in np.atleast_1d(k)]
@@ -441,7 +471,7 @@ def set_choices(
     storage: str,
     every: int,
     period: float | Sequence[float] | None,
-    backend: str | None,
+    backend: Backend | None,
     device_memory: int | None,
     devices: Sequence[int] | None,
 ) -> _core.SetChoices:
@@ -454,31 +484,6 @@ def set_choices(
         device_bytes(device_memory),
         () if devices is None else tuple(_whole(device, "devices", 32) for device in devices),
     )
-
-
-def _directions(directions: Any, queries: Input, may_be_one: bool, stream: Any) -> Any:
-    """In the compiled part's words. `may_be_one`: one direction for all may lie on the host."""
-    given = _take_beside(directions, "directions", stream)
-    shape = queries.shape
-    if given.shape not in (shape, shape[-1:]):
-        raise ValueError(f"directions has the shape {given.shape}; it must have {shape[-1:]} or {shape}")
-    reals = given.reals("directions", FLOATS)
-    rows = reals if len(given.shape) > 1 else reals.reshaped((1, *given.shape))
-    if may_be_one and rows.device is None and rows.shape[0] == 1:
-        return rows.memory
-    return memory_beside(rows, "directions", queries, "q")
-
-
-def _angles(angles: Any, shape: Shape, stream: Any) -> Input:
-    given = _take_beside(angles, "half_angle", stream)
-    if given.shape != shape:
-        raise ValueError(f"half_angle has the shape {given.shape}; it must be a number or have {shape}")
-    return given.reals("half_angle", FLOATS[1:])
-
-
-def _take_beside(x: Any, name: str, stream: Any) -> Input:
-    """An array that may lie on the host where the queries do not."""
-    return take_values(x, name, stream if lies_on_cuda(x, name) else None)
 
 
 def _whole(value: int, name: str, bits: int = 64) -> int:

@@ -12,7 +12,7 @@ from .._arrays.annotations import ArrayLike, Stream
 from .._arrays.dtypes import INDICES
 from .._arrays.kinds import Input
 from .._arrays.take import take, take_values
-from .._common.options import backend_number
+from .._common.options import Backend, backend_number
 from . import rebuilding
 from .changing import ChangingSet
 from .queries import memory_beside
@@ -62,7 +62,7 @@ class VoxelSet(ChangingSet[_core.VoxelSet]):
     (array([1.        , 1.41421356]), array([19, 10]))
     """
 
-    def __init__(self, shape: Sequence[int], *, backend: str | None = None) -> None:
+    def __init__(self, shape: Sequence[int], *, backend: Backend | None = None) -> None:
         try:
             extents = tuple(map(index, shape))
         except TypeError:
@@ -72,7 +72,7 @@ class VoxelSet(ChangingSet[_core.VoxelSet]):
         self._keep(_core.VoxelSet.of_shape(extents, backend_number(backend)), extents, backend)
 
     @classmethod
-    def of_mask(cls, mask: ArrayLike, *, backend: str | None = None, stream: Stream = None) -> VoxelSet:
+    def of_mask(cls, mask: ArrayLike, *, backend: Backend | None = None, stream: Stream = None) -> VoxelSet:
         """The nonzero elements of an array with 2 or 3 axes.
 
         Parameters

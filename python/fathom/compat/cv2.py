@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import distance_transform, expand_labels
+from .._common.options import Metric
 from ._components import label
 
 Array = npt.NDArray[Any]
@@ -44,7 +45,7 @@ DIST_MASK_5 = 5
 DIST_LABEL_CCOMP = 0
 DIST_LABEL_PIXEL = 1
 
-_METRICS = {DIST_L1: "taxicab", DIST_L2: "euclidean", DIST_C: "chessboard"}
+_METRICS: dict[int, Metric] = {DIST_L1: "taxicab", DIST_L2: "euclidean", DIST_C: "chessboard"}
 _FARTHEST = np.finfo(np.float32).max
 
 __all__ = [
@@ -187,7 +188,7 @@ def _image(src: npt.ArrayLike) -> Array:
     return image
 
 
-def _metric(distance_type: int, mask_size: int) -> str:
+def _metric(distance_type: int, mask_size: int) -> Metric:
     metric = _METRICS.get(distance_type)
     if metric is None:
         raise _error(f"distanceType is {distance_type}; it must be DIST_L1, DIST_L2 or DIST_C")
@@ -203,7 +204,7 @@ def _output(given: Array | None, shape: tuple[int, ...], dtype: npt.DTypeLike) -
     return np.empty(shape, dtype)
 
 
-def _distances(image: Array, metric: str, result: Array) -> Array:
+def _distances(image: Array, metric: Metric, result: Array) -> Array:
     distance_transform(image, metric=metric, out=result)
     # Where one pixel has no distance, none has.
     if result.size and np.isinf(result.flat[0]):

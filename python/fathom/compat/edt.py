@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -294,7 +294,7 @@ def _transform(
     turned = labels.flags.f_contiguous and not labels.flags.c_contiguous
     if turned:
         labels, spacing = labels.T, None if spacing is None else spacing[::-1]
-    border = "sites" if black_border else "open"
+    border: Literal["sites", "open"] = "sites" if black_border else "open"
     if squared:
         exact = distance_transform(
             labels, sites="labels", spacing=spacing, border=border, squared=True, threads=_threads(parallel)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import enum
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,7 @@ SIGNED_DISTANCE_TYPE_DEFAULT = SignedDistanceType.SIGNED_DISTANCE_TYPE_DEFAULT
 SIGNED_DISTANCE_TYPE_UNSIGNED = SignedDistanceType.SIGNED_DISTANCE_TYPE_UNSIGNED
 SIGNED_DISTANCE_TYPE_FAST_WINDING_NUMBER = SignedDistanceType.SIGNED_DISTANCE_TYPE_FAST_WINDING_NUMBER
 
-_SIGNS = {
+_SIGNS: dict[Any, Literal["auto", "none", "pseudonormal", "fast-winding"]] = {
     SIGNED_DISTANCE_TYPE_PSEUDONORMAL: "pseudonormal",
     SIGNED_DISTANCE_TYPE_WINDING_NUMBER: "auto",
     SIGNED_DISTANCE_TYPE_DEFAULT: "auto",

@@ -26,7 +26,7 @@ array([0], dtype=uint32)
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,9 @@ from .igl import normals_and_areas
 __all__ = ["RaycastingScene"]
 
 Array = npt.NDArray[Any]
+
+
+Sign = Literal["none", "auto"]
 
 
 class RaycastingScene:
@@ -114,7 +117,7 @@ class RaycastingScene:
             found["primitive_normals"] = normals_and_areas(mesh)[0].astype(np.float32)[nearest.triangle]
         return {name: _like(query_points, array) for name, array in found.items()}
 
-    def _answer(self, query_points: Any, nthreads: int, sign: str, what: str) -> Any:
+    def _answer(self, query_points: Any, nthreads: int, sign: Sign, what: str) -> Any:
         points = _numpy(query_points)
         if not self._meshes:
             return _like(query_points, np.full(points.shape[:-1], math.inf if what == "distance" else 0, np.float32))
@@ -122,7 +125,7 @@ class RaycastingScene:
         found = self._set(sign).nearest(points, **wanted, dtype=np.float32, threads=nthreads or None)
         return _like(query_points, getattr(found, what).astype(np.float32, copy=False))
 
-    def _set(self, sign: str) -> TriangleSet:
+    def _set(self, sign: Sign) -> TriangleSet:
         if sign not in self._sets:
             begins = np.cumsum([0, *(len(vertices) for vertices, _ in self._meshes)])
             vertices = np.concatenate([vertices for vertices, _ in self._meshes])

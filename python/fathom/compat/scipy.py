@@ -32,11 +32,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import distance_transform
+from .._common.options import Metric
 
 Array = npt.NDArray[Any]
 Sampling = Union[float, Sequence[float], None]
 
-_METRICS = {
+_METRICS: dict[str, Metric] = {
     "euclidean": "euclidean",
     "taxicab": "taxicab",
     "cityblock": "taxicab",
@@ -249,7 +250,7 @@ def _spacing(sampling: Sampling, ndim: int) -> list[float] | None:
     return spacing
 
 
-def _named_metric(metric: str | npt.ArrayLike, ndim: int) -> str:
+def _named_metric(metric: str | npt.ArrayLike, ndim: int) -> Metric:
     if isinstance(metric, str):
         name = _METRICS.get(metric)
         if name is None or name == "euclidean":
@@ -267,7 +268,7 @@ def _named_metric(metric: str | npt.ArrayLike, ndim: int) -> str:
     raise NotImplementedError("metric is a structure that is neither the chessboard's nor the taxicab's")
 
 
-def _steps(mask: Array, metric: str, return_indices: bool, spacing: list[float] | None = None) -> tuple[Array, Any]:
+def _steps(mask: Array, metric: Metric, return_indices: bool, spacing: list[float] | None = None) -> tuple[Array, Any]:
     # float32 counts no farther than 2^24.
     dtype = np.float64 if metric == "euclidean" or sum(mask.shape) >= 2**24 else np.float32
     result = distance_transform(mask, metric=metric, spacing=spacing, dtype=dtype, return_indices=return_indices)

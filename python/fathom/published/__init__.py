@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from .. import _core
 from .._arrays.annotations import ArrayLike
 from .._arrays.dtypes import FLOATS, for_indices, named
 from .._arrays.take import on_host
-from .._common.options import backend_number, check_names, thread_count
+from .._common.options import Backend, backend_number, check_names, thread_count
 from .._common.progress import Progress, listener
 from .._grid.options import Sites, site_rule, sites_among
 from ._band import BandError, PublishedBand, mauch, naive, octree
@@ -56,6 +56,8 @@ __all__ = [
     "repeat",
     "skw",
 ]
+
+Access = Literal["vtv-vtv", "vv-hh", "hh-vv", "vh-vh", "hv-hv"]
 
 
 class Error(NamedTuple):
@@ -98,7 +100,7 @@ class Options(TypedDict, total=False):
 
     sites: Sites
     dtype: npt.DTypeLike
-    backend: str | None
+    backend: Backend | None
     threads: int | None
     progress: Progress
 
@@ -150,7 +152,7 @@ def pba(
     return _run("pba", x, options, bands=(index(m1), index(m2), index(m3)), chosen=chosen)
 
 
-def proximate(x: ArrayLike, *, access: str = "vtv-vtv", **options: Unpack[Options]) -> Published:
+def proximate(x: ArrayLike, *, access: Access = "vtv-vtv", **options: Unpack[Options]) -> Published:
     """Proximate points of columns: exact.
 
     Parameters

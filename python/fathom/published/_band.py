@@ -13,7 +13,7 @@ from .. import _core
 from .._arrays.annotations import ArrayLike
 from .._arrays.dtypes import FLOATS, named
 from .._arrays.host import HostInput
-from .._common.options import backend_number, check_names, thread_count
+from .._common.options import Backend, backend_number, check_names, thread_count
 from .._common.progress import Progress, listener
 from .._mesh.band import Band
 from .._mesh.lattice import LatticeOptions, lattice_of
@@ -82,7 +82,7 @@ def octree(
     passes: Collection[str] = _PASSES,
     measure_tree: bool = False,
     measure_error: bool = True,
-    backend: str | None = None,
+    backend: Backend | None = None,
     **options: Unpack[BandOptions],
 ) -> PublishedBand:
     """Points around vertices, edges and faces of a mesh, in an octree: approximate, or corrected.
@@ -139,10 +139,23 @@ def mauch(vertices: ArrayLike, faces: ArrayLike, **options: Unpack[BandOptions])
     vertices, faces, **options
         As for :func:`octree`, without a limit of the cutoff.
 
+    Returns
+    -------
+    PublishedBand
+        Its band has no sign, and is that of :func:`fathom.mesh_distance`.
+
     Notes
     -----
     Takes 8 bytes a point of the lattice. Source: Mauch, "A Fast Algorithm for Computing the Closest Point and Distance
     Transform", 2000.
+
+    Examples
+    --------
+    >>> from fathom import published
+    >>> corners, triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[0, 1, 2]]
+    >>> found = published.mauch(corners, triangle, spacing=0.5, cutoff=0.5)
+    >>> len(found.band), found.exact
+    (28, True)
     """
     return _run("mauch", vertices, faces, options)
 
@@ -154,6 +167,19 @@ def naive(vertices: ArrayLike, faces: ArrayLike, **options: Unpack[BandOptions])
     ----------
     vertices, faces, **options
         As for :func:`octree`, without a limit of the cutoff.
+
+    Returns
+    -------
+    PublishedBand
+        Its band has no sign, and is that of :func:`fathom.mesh_distance`.
+
+    Examples
+    --------
+    >>> from fathom import published
+    >>> corners, triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[0, 1, 2]]
+    >>> found = published.naive(corners, triangle, spacing=0.5, cutoff=0.5)
+    >>> len(found.band), found.exact
+    (28, True)
     """
     return _run("naive", vertices, faces, options)
 
@@ -163,7 +189,7 @@ def _run(
     vertices: Any,
     faces: Any,
     options: BandOptions,
-    backend: str | None = "cpu",
+    backend: Backend | None = "cpu",
     passes: tuple[bool, bool, bool] = (True, True, True),
     choices: tuple[bool, bool, bool] = (False, False, False),
 ) -> PublishedBand:

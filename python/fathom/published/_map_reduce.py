@@ -15,7 +15,7 @@ from .. import _core
 from .._arrays.annotations import ArrayLike
 from .._arrays.dtypes import FLOATS, INDICES, named
 from .._arrays.take import on_host
-from .._common.options import backend_number, thread_count
+from .._common.options import Backend, backend_number, thread_count
 from .._common.progress import Progress, listener
 
 
@@ -62,7 +62,7 @@ def map_reduce(
     half_angle: float = math.pi,
     devices: Sequence[int] = (),
     dtype: npt.DTypeLike = "float32",
-    backend: str | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     progress: Progress = None,
 ) -> Reduced:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .. import _core
 from .._arrays.annotations import ArrayLike
 from .._arrays.take import on_host
-from .._common.options import backend_number, choose
+from .._common.options import Backend, backend_number, choose
 from .._common.progress import Progress, listener
 
 _REPEATS = {
@@ -45,8 +45,8 @@ def repeat(
     repeater: ArrayLike,
     shape: Sequence[int],
     *,
-    variant: str = "modulo",
-    backend: str | None = None,
+    variant: Literal["basic", "indexed", "pointer", "repeater-loop", "modulo", "shared", "repeater-grid"] = "modulo",
+    backend: Backend | None = None,
     progress: Progress = None,
 ) -> Tile:
     """A small tile again and again along both axes: case 1 of Pellet's slides.
@@ -97,8 +97,8 @@ def lattice(
     u: Sequence[int],
     v: Sequence[int],
     *,
-    variant: str = "target-loop",
-    backend: str | None = None,
+    variant: Literal["target-loop", "uv-loop", "uv-exchange"] = "target-loop",
+    backend: Backend | None = None,
     progress: Progress = None,
 ) -> Tile:
     """Copies of a small tile at all i u + j v: case 2 of Pellet's slides. Pixels that are 0 cover nothing.
@@ -132,8 +132,8 @@ def near(
     source: ArrayLike,
     max_distance: int,
     *,
-    variant: str = "improved",
-    backend: str | None = None,
+    variant: Literal["improved", "white", "distance-check", "neighbour-check", "black"] = "improved",
+    backend: Backend | None = None,
     progress: Progress = None,
 ) -> Tile:
     """Distances to white pixels, those that are not 0, that are near: case 3 of Pellet's slides.
@@ -171,7 +171,7 @@ def _run(
     given: npt.NDArray[np.float32],
     shape: tuple[int, ...],
     arguments: tuple[Any, ...],
-    backend: str | None,
+    backend: Backend | None,
     progress: Progress,
 ) -> Tile:
     pixels = np.empty(shape, np.float32)

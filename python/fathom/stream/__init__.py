@@ -21,13 +21,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._arrays.annotations import ArrayLike
 from .._arrays.cuda import CudaInput, Pixels
 from .._arrays.given import as_numpy
 from .._arrays.places import lies_on_cuda
 from .._files import Path
 from ._computed import Kept
 from ._graph import Number, dtype_name, placement_rows
-from ._raster import Operand, Raster, make, read
+from ._raster import Blend, Operand, Raster, make, read
 
 Raster.__module__ = "fathom.stream"
 _TYPES = ("bool", "uint8", "uint16", "float32")
@@ -36,7 +37,7 @@ _count = itertools.count(1)
 __all__ = ["Raster", "array", "constant", "formula", "from_json", "function", "noise", "open", "place"]
 
 
-def array(x: Any, *, name: str | None = None, pixel: float = 1.0, unit: str = "") -> Raster:
+def array(x: ArrayLike, *, name: str | None = None, pixel: float = 1.0, unit: str = "") -> Raster:
     """An array as a raster: it is referred to, not copied, where its rows are contiguous, and must not change.
 
     An array on a CUDA device – of CuPy, PyTorch or the like – stays there, and what is made of it is computed there:
@@ -167,7 +168,15 @@ def noise(
     seed: int, height: int, width: int, *, dtype: npt.DTypeLike = np.uint8, pixel: float = 1.0, unit: str = ""
 ) -> Raster:
     """Equally distributed random values over the whole range of the type, of float32 in [0, 1). A pixel's value depends
-    on the seed, y and x alone. Other parameters as for :func:`constant`."""
+    on the seed, y and x alone. Other parameters as for :func:`constant`.
+
+    Examples
+    --------
+    >>> from fathom import stream
+    >>> grain = stream.noise(7, 1_000_000, 1_000_000, dtype="float32")
+    >>> bool((grain[5:9, 5:9] == grain[:16, :16][5:9, 5:9]).all())
+    True
+    """
     return make("noise", [], seed=seed, height=height, width=width, dtype=dtype_name(dtype), pixel=pixel, unit=unit)
 
 
@@ -177,7 +186,7 @@ def place(
     height: int,
     width: int,
     *,
-    blend: str = "last",
+    blend: Blend = "last",
     transparent: Number | None = None,
     background: Number = 0,
 ) -> Raster:

@@ -16,7 +16,7 @@ from .._arrays.annotations import Stream
 from .._arrays.cuda import CudaInput, Pixels
 from .._arrays.dtypes import Kind
 from .._arrays.places import lies_on_cuda
-from .._common.options import Memory, backend_number, byte_count, thread_count
+from .._common.options import Backend, Memory, backend_number, byte_count, thread_count
 from .._common.progress import Progress, listener
 from .._files import Path
 from ._graph import Array, words_of
@@ -97,7 +97,7 @@ class Computed:
         *,
         out: Any = None,
         memory: Memory = None,
-        backend: str | None = None,
+        backend: Backend | None = None,
         threads: int | None = None,
         stream: Stream = None,
         progress: Progress = None,
@@ -107,6 +107,8 @@ class Computed:
 
         Parameters
         ----------
+        y0, x0, y1, x1 : int
+            The part, in pixels; all of the raster if not given.
         out : array, optional
             Where they go: of the part's shape and the raster's dtype. An array on a CUDA device is computed there, and
             returned once that is in its stream's order.
@@ -190,7 +192,14 @@ class Computed:
     def tiles(
         self, height: int = 1024, width: int = 1024, *, memory: Memory = None, threads: int | None = None
     ) -> Iterator[tuple[int, int, Any]]:
-        """All of the raster, tile by tile and row after row of them: a tile's first row and column, and its pixels."""
+        """All of the raster, tile by tile and row after row of them: a tile's first row and column, and its pixels.
+
+        Examples
+        --------
+        >>> from fathom import stream
+        >>> [(y, x, tile.shape) for y, x, tile in stream.formula("x*y", 2, 5).tiles(2, 3)]
+        [(0, 0, (2, 3)), (0, 3, (2, 2))]
+        """
         if height < 1 or width < 1:
             raise ValueError(f"tiles of {height} × {width} pixels; height and width must be 1 or more")
         for y in range(0, self.shape[0], height):
@@ -282,7 +291,7 @@ class Computed:
         return self._computer(memory, threads).plan()
 
     def _computer(
-        self, memory: Memory, threads: int | None, backend: str | None = None, device: int | None = None
+        self, memory: Memory, threads: int | None, backend: Backend | None = None, device: int | None = None
     ) -> _core.Computer:
         """The one for these settings; the last one is kept, since what it holds is memory. `device`: of the result."""
         number = backend_number(backend)

@@ -21,6 +21,8 @@ from .._files import write as write_image
 from ._computed import Computed, Kept
 from ._graph import NUMBERS, Number, apply, dtype_name, greys, json_number, number
 
+Sites = Literal["nonzero", "zero"]
+Blend = Literal["max", "min", "sum", "first", "last", "mean"]
 Operand = Union["Raster", "tuple[Raster, int, int]"]
 """A raster, or one with the row and the column at which its first pixel lies."""
 _SHOWN = 512
@@ -74,7 +76,7 @@ class Raster(Computed):
         height: int,
         width: int,
         *,
-        blend: str = "last",
+        blend: Blend = "last",
         transparent: Number | Literal["auto"] | None = "auto",
         background: Number = 0,
         mask: Raster | None = None,
@@ -128,11 +130,25 @@ class Raster(Computed):
         return make("crop", [(self, "data")], y=y, x=x, height=height, width=width)
 
     def flip(self, rows: bool = False, columns: bool = False) -> Raster:
-        """With its rows, its columns or both in reverse order."""
+        """With its rows, its columns or both in reverse order.
+
+        Examples
+        --------
+        >>> from fathom import stream
+        >>> stream.formula("x", 1, 3).flip(columns=True)[:]
+        array([[2., 1., 0.]], dtype=float32)
+        """
         return make("flip", [(self, "data")], rows=bool(rows), columns=bool(columns))
 
     def rotate(self, quarters: int = 1) -> Raster:
-        """Turned by quarters counter-clockwise, as :func:`numpy.rot90` does it; odd ones swap height and width."""
+        """Turned by quarters counter-clockwise, as :func:`numpy.rot90` does it; odd ones swap height and width.
+
+        Examples
+        --------
+        >>> from fathom import stream
+        >>> stream.formula("x", 1, 3).rotate()[:, 0]
+        array([2., 1., 0.], dtype=float32)
+        """
         return make("rotate", [(self, "data")], quarters=quarters)
 
     def resample(self, pixel: float, unit: str | None = None) -> Raster:
@@ -185,11 +201,25 @@ class Raster(Computed):
         return make("math", children, expression=expression, dtype=dtype_name(dtype))
 
     def astype(self, dtype: npt.DTypeLike) -> Raster:
-        """The same values in another type: rounded and saturated."""
+        """The same values in another type, bool, uint8, uint16 or float32: rounded and saturated.
+
+        Examples
+        --------
+        >>> from fathom import stream
+        >>> stream.formula("150.5*x", 1, 3).astype("uint8")[:]
+        array([[  0, 150, 255]], dtype=uint8)
+        """
         return self if dtype_name(dtype) == self._graph.dtype else self.math("a", dtype=dtype)
 
     def threshold(self, value: Number, above: bool = False) -> Raster:
-        """Whether pixels are at least a number, or above it: bool. As ``raster >= value`` and ``raster > value``."""
+        """Whether pixels are at least a number, or above it: bool. As ``raster >= value`` and ``raster > value``.
+
+        Examples
+        --------
+        >>> from fathom import stream
+        >>> stream.formula("x", 1, 3).threshold(1)[:]
+        array([[False,  True,  True]])
+        """
         return make("threshold", [(self, "data")], value=value, above=bool(above))
 
     def profile(
@@ -227,7 +257,7 @@ class Raster(Computed):
             fields["infinite"] = infinite
         return make("profile", [(self, "data")], **fields)
 
-    def distance(self, max: Number | None = None, *, to: str = "nonzero", signed: bool = False) -> Raster:
+    def distance(self, max: Number | None = None, *, to: Sites = "nonzero", signed: bool = False) -> Raster:
         """Distance to the nearest pixel that is not 0, float32, in the unit of the pixels' size.
 
         Parameters
@@ -256,7 +286,14 @@ class Raster(Computed):
 
     def halftone(self, matrix: int = 8) -> Raster:
         """Ordered dither to bool, by Bayer's matrix of 2, 4, 8 or 16: the share of pixels that are set is that of the
-        value in the range of its type (of float32: in 0 … 1)."""
+        value in the range of its type (of float32: in 0 … 1).
+
+        Examples
+        --------
+        >>> from fathom import stream
+        >>> float(stream.constant(0.25, 8, 8, dtype="float32").halftone()[:].mean())
+        0.25
+        """
         return make("halftone", [(self, "data")], matrix=matrix)
 
     def __add__(self, other: Operand | Number) -> Raster:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -13,7 +13,7 @@ import fathom
 def _nearest(
     vertices: torch.Tensor, faces: torch.Tensor, points: torch.Tensor, sign: str, rule: str
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    mesh = fathom.TriangleSet(vertices.detach(), faces, sign=sign, rule=rule)
+    mesh = fathom.TriangleSet(vertices.detach(), faces, sign=cast(Any, sign), rule=cast(Any, rule))
     found = mesh.nearest(points.detach(), triangle=True, barycentric=True, gradient=True)
     return found.distance, found.triangle, found.barycentric, found.gradient
 

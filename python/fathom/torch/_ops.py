@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional, Union
+from typing import Any, Optional, Union, cast
 
 import torch
 
@@ -31,7 +31,7 @@ def _distance_transform(
         ndim=ndim,
         sites=sites,
         spacing=spacing,
-        metric=metric,
+        metric=cast(Any, metric),
         border=_borders(border),
         max_distance=max_distance,
         squared=squared,
@@ -60,7 +60,7 @@ def _with_indices(
         ndim=ndim,
         sites=sites,
         spacing=spacing,
-        metric=metric,
+        metric=cast(Any, metric),
         border=_borders(border),
         max_distance=max_distance,
         return_indices=True,
@@ -89,9 +89,9 @@ def _signed_distance(
         _known(x),
         ndim=ndim,
         spacing=spacing,
-        metric=metric,
+        metric=cast(Any, metric),
         border=_borders(border),
-        surface=surface,
+        surface=cast(Any, surface),
         max_distance=max_distance,
     )
     return result
@@ -243,7 +243,7 @@ def _joined(border: Border) -> str:
     return border if isinstance(border, str) else ",".join(border)
 
 
-def _borders(border: str) -> Border:
+def _borders(border: str) -> Any:
     return border.split(",") if "," in border else border
 
 
