@@ -241,8 +241,10 @@ BasicAnyView<Byte, MemorySpace::host> unchecked(const BasicAnyView<Byte, MemoryS
 }
 
 DistanceOutputs unchecked(const DeviceDistanceOutputs& outputs) {
-  return {unchecked(outputs.distance), unchecked(outputs.squared), unchecked(outputs.nearest),
-          unchecked(outputs.coordinates)};
+  DistanceOutputs views;
+  for_each_output([](const OutputKind&, AnyView& to, const AnyDeviceView& view) { to = unchecked(view); }, views,
+                  outputs);
+  return views;
 }
 
 }  // namespace

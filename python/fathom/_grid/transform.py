@@ -7,7 +7,7 @@ from typing import Any
 import numpy.typing as npt
 
 from .._arrays.annotations import Array, ArrayLike, Stream
-from .._arrays.dtypes import DISTANCES, FLOATS, NEAREST, SQUARED, for_indices, for_squares
+from .._arrays.dtypes import COORDINATES, DISTANCES, FLOATS, INDICES, NEAREST, SQUARED, for_indices, for_squares
 from .._arrays.take import take
 from .._common.options import Spacing
 from .._common.progress import Progress, listener
@@ -131,7 +131,7 @@ def distance_transform(
         raise ValueError("indices_out is given, but return_indices is False; set it to True")
     settings = Settings(sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, signed)
     call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
-    coordinates = call.coordinates(indices_out) if return_indices else None
+    coordinates = call.components(COORDINATES, indices_out, INDICES[0]) if return_indices else None
     # A 0-d array has no axes that coordinates could lie along.
     computed = coordinates if call.space else None
     if squared:

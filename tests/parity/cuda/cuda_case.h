@@ -135,8 +135,9 @@ inline void check_budgets(Case& c) {
   c.options.execution.scratch_limit = smallest - 1;
   results = make_results(c.input.shape(), c.options, c.wanted);
   ASSERT_THROW(grid::distance_transform(c.input.view(), c.options, results.views()), InvalidArgument);
-  for (const auto* array : {&results.distance, &results.squared, &results.nearest, &results.coordinates})
-    ASSERT_TRUE(!*array || is_poisoned(**array));
+  grid::for_each_output(
+      [](const grid::OutputKind&, const std::optional<Array>& array) { ASSERT_TRUE(!array || is_poisoned(*array)); },
+      results);
 }
 
 /// Results of many kinds, of a region now and then.

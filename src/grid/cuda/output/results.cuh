@@ -34,10 +34,9 @@ struct Output {
 };
 
 template <class V>
-struct Emitter {
+struct Emitter : PerOutput<Output> {
   Classes classes;
   Input input;
-  Output distance, squared, nearest, coordinates;
   SiteResults sites;
   ValueResults values;
   std::int64_t first_item = 0;
@@ -57,10 +56,11 @@ struct Emitter {
     Emitter e;
     e.classes = Classes::of(p);
     e.input = Input::of(p, batch);
-    e.distance = Output::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
-    e.squared = Output::of(p.outputs.squared, p.rank, batch.shape, batch.squared);
-    e.nearest = Output::of(p.outputs.nearest, p.rank, batch.shape, batch.nearest);
-    e.coordinates = Output::of(p.outputs.coordinates, p.rank, batch.shape, batch.coordinates);
+    for_each_output(
+        [&](const OutputKind&, Output& output, const AnyView& view, const Strides& strides) {
+          output = Output::of(view, p.rank, batch.shape, strides);
+        },
+        e, p.outputs, batch);
     e.sites = SiteResults::of(p, batch);
     e.values = ValueResults::of(p, batch);
     e.first_item = first_item;
