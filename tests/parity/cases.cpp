@@ -344,6 +344,7 @@ Wanted random_outputs(const grid::DistanceOptions& options, Random& random) {
   }
   if (chance(random, 0.45)) wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
   if (chance(random, 0.2)) wanted.coordinates = pick<DType>(random, {DType::int32, DType::int64});
+  if (chance(random, 0.2)) wanted.offset = pick<DType>(random, {DType::float32, DType::float64});
   bool any = false;
   grid::for_each_output([&](const grid::OutputKind&, const std::optional<DType>& dtype) { any |= dtype.has_value(); },
                         wanted);

@@ -47,6 +47,7 @@ struct Checker {
     if (wrong.empty()) wrong = check_squared(at, answer);
     if (wrong.empty()) wrong = check_nearest(at, element, answer);
     if (wrong.empty()) wrong = check_coordinates(at, answer);
+    if (wrong.empty()) wrong = check_offset(at, element, answer);
     return wrong.empty() ? wrong
                          : "at element " + std::to_string(element) + " (result " + std::to_string(at) + "): " + wrong;
   }
@@ -98,6 +99,19 @@ struct Checker {
       if (got == -1 && answer.nearest >= 0 && oracle.border_is_as_near(element, answer)) return {};
     }
     return differ("nearest", static_cast<double>(got), static_cast<double>(answer.nearest));
+  }
+
+  std::string check_offset(std::int64_t at, std::int64_t element, const Answer& answer) const {
+    if (!results.offset || (!oracle.isotropic() && !results.nearest)) return {};  // as check_coordinates()
+    const std::int64_t site = oracle.isotropic() ? answer.nearest : integer_at(*results.nearest, at);
+    const std::int64_t count = element_count(oracle.result_shape());
+    for (int k = 0; k < oracle.shape().rank(); ++k) {
+      const double got = value_at(*results.offset, k * count + at);
+      double expected = site < 0 ? std::numeric_limits<double>::quiet_NaN() : oracle.offset_to(element, site, k);
+      if (results.offset->dtype() == DType::float32) expected = static_cast<float>(expected);
+      if (!(got == expected) && !(std::isnan(got) && site < 0)) return differ("offset", got, expected);
+    }
+    return {};
   }
 
   std::string check_coordinates(std::int64_t at, const Answer& answer) const {

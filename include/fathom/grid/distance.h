@@ -105,6 +105,9 @@ struct PerOutput {
   T nearest = {};
   /// int32 or int64, shape [rank, batch…, region…]: the same site's coordinate along each axis; −1 without.
   T coordinates = {};
+  /// float32 or float64, shaped as coordinates: the way to the same site, site minus element, over a periodic border
+  /// where that is shorter; steps times spacing in double, rounded once. NaN without.
+  T offset = {};
 };
 
 /// What all need to know of an output who do not compute it.
@@ -134,6 +137,9 @@ constexpr void for_each_output(const Visit& visit, Each&... each) {
   visit(OutputKind{"coordinates", "coordinates of the nearest site",
                    "coordinates of each nearest site; -1 without a site", detail::kIndices, true, true},
         each.coordinates...);
+  visit(OutputKind{"offset", "offset to the nearest site",
+                   "way to each nearest site in units of the spacing; nan without a site", detail::kFloats, true, true},
+        each.offset...);
 }
 
 /// Where results go: any number of views, each of the region's shape (behind the batch axes); a default view is not

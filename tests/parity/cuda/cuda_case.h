@@ -154,6 +154,7 @@ inline void ask_for_any(Case& c, Random& random) {
       c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
       if (chance(random, 0.3)) c.wanted.distance.reset();
       if (chance(random, 0.3)) c.wanted.coordinates = DType::int32;
+      if (chance(random, 0.3)) c.wanted.offset = DType::float32;
       break;
     default: break;
   }
