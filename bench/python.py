@@ -117,7 +117,7 @@ def device_calls(torch):
     options = make(Settings("zero", None, "euclidean", "open", None, None, None), 2, ())
 
     calls = {
-        "ready": lambda: _core.transform(x, 2, options, out, None, None, None, None),
+        "ready": lambda: _core.transform(x, 2, options, None, out),
         "whole": lambda: fathom.distance_transform(image),
     }
     best = dict.fromkeys(calls, float("inf"))

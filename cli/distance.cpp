@@ -127,7 +127,7 @@ Chart chart_of(const DistanceArguments& arguments, const Plan& plan, const Array
   chart.spacing = plan.options.spacing;
   for (const grid::Range& range : plan.options.region) chart.origin.push_back(range.begin);
   chart.is_signed = plan.options.signed_distance;
-  chart.is_squared = plan.field()->kind == PlannedOutput::Kind::squared;
+  chart.is_squared = arguments.squared;
   chart.title = arguments.title;
   chart.units = arguments.units.empty() ? plan.meaning.unit() : arguments.units;
   const std::string& input = arguments.input.path;
@@ -139,8 +139,8 @@ Chart chart_of(const DistanceArguments& arguments, const Plan& plan, const Array
 
 io::WriteReport write_array(const PlannedOutput& output, const Array& array, const Plan& plan, PendingFiles& files) {
   const Arranged in_order = arranged(array.view(), output.order);
-  if (output.kind == PlannedOutput::Kind::coordinates) return io::write(files.add(output.path), in_order.view);
-  const bool is_field = output.kind != PlannedOutput::Kind::nearest;
+  if (output.kind.has_components) return io::write(files.add(output.path), in_order.view);
+  const bool is_field = !output.kind.is_of_site;
   io::WriteOptions options = is_field ? plan.field_format : io::WriteOptions{};
   options.format = output.format;
   io::Meaning meaning = plan.meaning;
@@ -175,7 +175,9 @@ std::vector<io::WriteReport> write_all(const DistanceArguments& arguments, const
 
 void print_outcome(const DistanceArguments& arguments, const Plan& plan, const DistanceOutcome& outcome) {
   if (arguments.json) return print_json(plan, outcome);
-  print_report(to_text(plan, outcome), {arguments.output, arguments.nearest});
+  std::vector<std::string> paths;
+  for_each_path(arguments, [&](const std::string&, const std::string& path) { paths.push_back(path); });
+  print_report(to_text(plan, outcome), paths);
 }
 
 /// One input, from its header to its report.
@@ -252,8 +254,13 @@ Work declare_distance(CLI::App* verb) {
   verb->add_flag("--squared", a.squared, "Squared distances; exact integers where the spacing is 1");
   verb->add_option("--dtype", a.dtype,
                    "float32 (default) or float64; squared: uint32 (default where it fits), uint64 or float64");
-  verb->add_option("--nearest", a.nearest, "File for the linear index of each nearest site; -1 without a site");
-  verb->add_option("--coordinates", a.coordinates, "NPY file for its coordinates, shape [rank, shape...]");
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, std::string& path) {
+        if (!kind.is_of_site) return;
+        const std::string_view file = kind.has_components ? "NPY file of shape [rank, shape...]" : "File";
+        verb->add_option("--" + std::string(kind.name), path, fmt::format("{} for the {}", file, kind.content));
+      },
+      a.site_files);
   verb->add_option("--max-distance", a.max_distance, "Farther elements get inf, and index -1");
   verb->add_option("--region", a.region, "Part of the result, such as 0:100,20: (begin:end per axis)");
   add_algorithm_option(verb, a.algorithm,
@@ -277,8 +284,7 @@ DistanceArguments of_file(const DistanceArguments& all, const std::string& input
   DistanceArguments one = all;
   one.input.path = input;
   one.one_of_many = true;
-  for (std::string* output : {&one.output, &one.nearest, &one.coordinates, &one.preview})
-    *output = named_after(*output, input);
+  for_each_path(one, [&](const std::string&, std::string& path) { path = named_after(path, input); });
   return one;
 }
 
@@ -287,13 +293,13 @@ void check_names(const std::vector<DistanceArguments>& files) {
   std::map<std::string, std::string> taken;  // path, and what it is
   for (const DistanceArguments& file : files) taken[canonical_path(file.input.path)] = "an input";
   for (const DistanceArguments& file : files)
-    for (const std::string* output : {&file.output, &file.nearest, &file.coordinates, &file.preview}) {
-      if (output->empty()) continue;
-      const auto [place, is_new] = taken.emplace(canonical_path(*output), "the output of " + file.input.path);
+    for_each_path(file, [&](const std::string&, const std::string& path) {
+      if (path.empty()) return;
+      const auto [place, is_new] = taken.emplace(canonical_path(path), "the output of " + file.input.path);
       if (!is_new)
         throw InvalidArgument(fmt::format("{} is {} and an output of {}; {{stem}} in its name is the input's name",
-                                          *output, place->second, file.input.path));
-    }
+                                          path, place->second, file.input.path));
+    });
 }
 
 int run_many(const DistanceArguments& arguments, const std::vector<std::string>& inputs) {
@@ -317,8 +323,10 @@ int run_distance(const DistanceArguments& arguments) {
     one.input.path = arguments.inputs.front();
   } else {
     const std::vector<std::string> inputs = expanded(arguments.inputs);
-    const bool has_words = (arguments.output + arguments.nearest + arguments.coordinates + arguments.preview).find('{') !=
-                           std::string::npos;
+    bool has_words = false;
+    for_each_path(arguments, [&](const std::string&, const std::string& path) {
+      has_words |= path.find('{') != std::string::npos;
+    });
     if (inputs.size() > 1 || has_words) return run_many(arguments, inputs);
     one.input.path = inputs.front();
   }

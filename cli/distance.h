@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fathom/grid/distance.h"
 #include "input.h"
 #include "verb.h"
 
@@ -14,6 +15,7 @@ struct DistanceArguments {
   InputArguments input;
   std::vector<std::string> inputs;  ///< of which `input.path` is one, or a stack
   std::string output;
+  grid::PerOutput<std::string> site_files;  ///< of outputs that say where the nearest site is
   std::string format;
   std::string sites = "zero";
   std::string metric = "euclidean";
@@ -21,8 +23,6 @@ struct DistanceArguments {
   std::string border = "open";
   std::string surface;
   std::string dtype;
-  std::string nearest;
-  std::string coordinates;
   std::string max_distance = "inf";
   std::string region;
   std::string preview;
@@ -42,6 +42,18 @@ struct DistanceArguments {
   bool plan = false;
   bool one_of_many = false;
 };
+
+/// Calls visit(option, path) for each option that names a file to write, in the order of help.
+template <class Arguments, class Visit>
+void for_each_path(Arguments& arguments, const Visit& visit) {
+  visit("-o", arguments.output);
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, auto& path) {
+        if (kind.is_of_site) visit("--" + std::string(kind.name), path);
+      },
+      arguments.site_files);
+  visit("--preview", arguments.preview);
+}
 
 Work declare_distance(CLI::App* verb);
 

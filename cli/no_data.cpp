@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -82,18 +81,21 @@ grid::DistanceReport transform_signed(const AnyConstView& input, const Array& ga
 
   const Array chosen = of_region(inside, options);
   for (std::size_t i = 0; i < is_gap.size(); ++i) bytes_of(inside)[i] |= is_gap[i];
-  const std::array views = {outputs.distance, outputs.squared, outputs.nearest, outputs.coordinates};
-  std::array<Array, 4> others;
+  grid::PerOutput<Array> others;
   grid::DistanceOutputs second;
-  const std::array into = {&second.distance, &second.squared, &second.nearest, &second.coordinates};
-  for (std::size_t k = 0; k < views.size(); ++k) {
-    if (!views[k].present()) continue;
-    others[k] = Array(views[k].dtype(), views[k].shape());
-    *into[k] = others[k].view();
-  }
+  grid::for_each_output(
+      [](const grid::OutputKind&, const AnyView& view, Array& other, AnyView& into) {
+        if (!view.present()) return;
+        other = Array(view.dtype(), view.shape());
+        into = other.view();
+      },
+      outputs, others, second);
   grid::distance_transform(std::as_const(inside).view(), options, second);
-  for (std::size_t k = 0; k < views.size(); ++k)
-    if (views[k].present() && others[k].size() > 0) take(views[k], others[k], bytes_of(chosen));
+  grid::for_each_output(
+      [&](const grid::OutputKind&, const AnyView& view, const Array& other) {
+        if (view.present() && other.size() > 0) take(view, other, bytes_of(chosen));
+      },
+      outputs, others);
   return report;
 }
 

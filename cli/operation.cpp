@@ -148,7 +148,7 @@ void Operation::add_table(const char* option, const std::string& path, const cha
 }
 
 void Operation::add(Output output) {
-  std::vector<std::pair<const char*, std::string>> paths;
+  std::vector<std::pair<std::string, std::string>> paths;
   for (const Output& other : outputs_) paths.emplace_back(other.option, other.path);
   paths.insert(paths.end(), {{output.option, output.path}, {"--preview", arguments_.preview}});
   check_outputs(paths, arguments_.json);

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <string_view>
 
+#include "fathom/grid/distance.h"
+
 namespace fathom::cli {
 
 namespace {
@@ -27,7 +29,6 @@ constexpr Row kRows[] = {
     {"--channel", "CHANNEL"},
     {"--closest", "FILE"},
     {"--columns", "LIST"},
-    {"--coordinates", "FILE"},
     {"--cutoff", "NUMBER"},
     {"--cylinder", "NUMBER"},
     {"--decimal", "SIGN"},
@@ -130,7 +131,14 @@ OptionType type_of(const CLI::App& verb, const CLI::Option& option) {
   for (const Row& row : kRows)
     if (row.option == name || row.option == verb.get_name() + " " + name)
       return {std::string(row.type), std::string(row.values)};
-  return {};
+  OptionType type;
+  grid::PerOutput<char> each;
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, char) {
+        if (name == "--" + std::string(kind.name)) type.name = "FILE";
+      },
+      each);
+  return type;
 }
 
 void show_types(CLI::App& verb) {

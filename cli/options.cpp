@@ -337,7 +337,7 @@ std::string_view name_of(grid::Border border) { return name_in(kBorders, border)
 std::string_view name_of(mesh::Sign sign) { return name_in(kSigns, sign); }
 std::string_view name_of(mesh::WindingRule rule) { return name_in(kWindingRules, rule); }
 
-void check_outputs(const std::vector<std::pair<const char*, std::string>>& outputs, bool json) {
+void check_outputs(const std::vector<std::pair<std::string, std::string>>& outputs, bool json) {
   for (const auto& [option, path] : outputs)
     if (json && io::writes_to(path, STDOUT_FILENO))
       throw InvalidArgument(

@@ -81,7 +81,7 @@ std::string canonical_path(const std::string& path);
 
 /// @param outputs  option and path; empty: not given
 /// @throws InvalidArgument two of them name one file, or one is standard output, by whatever name, and so is --json's
-void check_outputs(const std::vector<std::pair<const char*, std::string>>& outputs, bool json);
+void check_outputs(const std::vector<std::pair<std::string, std::string>>& outputs, bool json);
 
 apps::MorphologyOperation parse_morphology(std::string_view text);
 apps::MorphologyBorder parse_morphology_border(std::string_view text);

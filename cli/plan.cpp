@@ -9,8 +9,11 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "algorithm.h"
 #include "memory.h"
@@ -22,8 +25,6 @@
 namespace fathom::cli {
 
 namespace {
-
-using Kind = PlannedOutput::Kind;
 
 bool has_unit_spacing(const grid::DistanceOptions& options) {
   return std::all_of(options.spacing.begin(), options.spacing.end(), [](double s) { return s == 1; });
@@ -40,8 +41,26 @@ bool squares_fit_uint32(const Shape& shape, const std::vector<grid::Border>& bor
   return sum < static_cast<double>(std::numeric_limits<std::uint32_t>::max());
 }
 
-DType index_dtype(std::int64_t indices) {
-  return indices - 1 <= std::numeric_limits<std::int32_t>::max() ? DType::int32 : DType::int64;
+/// The first of its types that holds a number.
+DType dtype_for(const grid::OutputKind& kind, std::int64_t largest) {
+  const auto holds = [largest](DType dtype) {
+    return visit_dtype(dtype, [largest](auto tag) {
+      using Limits = std::numeric_limits<typename decltype(tag)::type>;
+      return static_cast<double>(largest) <= static_cast<double>(Limits::max());
+    });
+  };
+  return *std::find_if(kind.dtypes.begin(), kind.dtypes.end(), holds);
+}
+
+grid::OutputKind kind_of(std::string_view name) {
+  grid::OutputKind found;
+  const grid::PerOutput<char> each;
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, char) {
+        if (kind.name == name) found = kind;
+      },
+      each);
+  return found;
 }
 
 DType field_dtype(const DistanceArguments& arguments, const Shape& space, const grid::DistanceOptions& options) {
@@ -81,9 +100,17 @@ grid::DistanceOptions options_of(const DistanceArguments& arguments) {
 
 /// Wrong whatever the input holds.
 void check_arguments(const DistanceArguments& arguments) {
-  if (arguments.output.empty() && arguments.nearest.empty() && arguments.coordinates.empty() &&
-      arguments.preview.empty())
-    throw InvalidArgument("no output was asked for; give -o FILE, --nearest, --coordinates or --preview");
+  std::vector<std::string> options;
+  bool has_output = false;
+  for_each_path(arguments, [&](const std::string& option, const std::string& path) {
+    options.push_back(option);
+    has_output |= !path.empty();
+  });
+  options.front() += " FILE";
+  const std::string last = std::exchange(options.back(), "");
+  options.pop_back();
+  if (!has_output)
+    throw InvalidArgument(fmt::format("no output was asked for; give {} or {}", fmt::join(options, ", "), last));
   if (!arguments.preview.empty() && io::format_from_path(arguments.preview) != io::Format::png)
     throw InvalidArgument(fmt::format("--preview draws a PNG; '{}' does not end in .png", arguments.preview));
   if (!arguments.format.empty() && arguments.output.empty())
@@ -113,9 +140,13 @@ void plan_algorithm(const DistanceArguments& arguments, Plan& plan) {
                         {"--border", !std::all_of(plan.options.border.begin(), plan.options.border.end(), is_open)},
                         {"--max-distance", std::isfinite(plan.options.max_distance)},
                         {"--region", !arguments.region.empty()},
-                        {"--coordinates", !arguments.coordinates.empty()},
                         {"--no-data", !plan.no_data.empty()},
                         {"batches", plan.input.batch_axes > 0}});
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, const std::string& path) {
+        if (kind.name != "nearest") check_has_none(name, {{"--" + std::string(kind.name), !path.empty()}});
+      },
+      arguments.site_files);
   if (!has_unit_spacing(plan.options))
     throw InvalidArgument(fmt::format("--algorithm {} counts in elements, but their size is {}; give --spacing 1", name,
                                       fmt::join(plan.options.spacing, " × ")));
@@ -154,7 +185,7 @@ void plan_file(const std::string& path, const io::WriteOptions& options, Planned
 void plan_field(const DistanceArguments& arguments, Plan& plan) {
   if (arguments.output.empty() && arguments.preview.empty()) return;
   PlannedOutput field;
-  field.kind = arguments.squared ? Kind::squared : Kind::distance;
+  field.kind = kind_of(arguments.squared ? "squared" : "distance");
   field.dtype = field_dtype(arguments, plan.input.space(), plan.options);
   field.shape = grid::result_shape(plan.input.shape(), plan.options);
   field.order = inverse(plan.input.order);
@@ -163,36 +194,31 @@ void plan_field(const DistanceArguments& arguments, Plan& plan) {
   plan.outputs.push_back(field);
 }
 
-void plan_nearest(const DistanceArguments& arguments, Plan& plan) {
-  if (arguments.nearest.empty()) return;
-  if (io::format_from_path(arguments.nearest) == io::Format::png)
+/// An output that says where the nearest site is.
+void plan_site_output(const grid::OutputKind& kind, const std::string& path, Plan& plan) {
+  if (path.empty()) return;
+  const io::Format format = io::format_from_path(path);
+  if (kind.has_components && format != io::Format::npy)
     throw InvalidArgument(
-        fmt::format("--nearest: a PNG cannot hold indices as '{}'; use .npy, .tif or .nii", arguments.nearest));
-  PlannedOutput nearest;
-  nearest.kind = Kind::nearest;
-  nearest.dtype = index_dtype(element_count(plan.input.space()));
-  nearest.shape = grid::result_shape(plan.input.shape(), plan.options);
-  nearest.order = inverse(plan.input.order);
-  plan_file(arguments.nearest, {}, nearest, plan);
-  plan.outputs.push_back(nearest);
-}
-
-void plan_coordinates(const DistanceArguments& arguments, Plan& plan) {
-  if (arguments.coordinates.empty()) return;
-  if (io::format_from_path(arguments.coordinates) != io::Format::npy)
-    throw InvalidArgument(fmt::format("--coordinates writes an array with one more axis; '{}' does not end in .npy",
-                                      arguments.coordinates));
+        fmt::format("--{} writes an array with one more axis; '{}' does not end in .npy", kind.name, path));
+  if (format == io::Format::png)
+    throw InvalidArgument(
+        fmt::format("--{}: a PNG cannot hold indices as '{}'; use .npy, .tif or .nii", kind.name, path));
   const Shape space = plan.input.space();
-  PlannedOutput coordinates;
-  coordinates.kind = Kind::coordinates;
-  coordinates.path = arguments.coordinates;
-  coordinates.format = io::Format::npy;
-  coordinates.dtype = index_dtype(*std::max_element(space.begin(), space.end()));
-  coordinates.shape = {space.rank()};
-  for (std::int64_t extent : grid::result_shape(plan.input.shape(), plan.options)) coordinates.shape.push_back(extent);
-  coordinates.order = {0};
-  for (int axis : inverse(plan.input.order)) coordinates.order.push_back(axis + 1);
-  plan.outputs.push_back(coordinates);
+  const int leading = kind.has_components ? 1 : 0;
+  PlannedOutput output;
+  output.kind = kind;
+  output.dtype =
+      dtype_for(kind, (leading > 0 ? *std::max_element(space.begin(), space.end()) : element_count(space)) - 1);
+  if (leading > 0) {
+    output.shape = {space.rank()};
+    output.order = {0};
+  }
+  for (std::int64_t extent : grid::result_shape(plan.input.shape(), plan.options)) output.shape.push_back(extent);
+  for (int axis : inverse(plan.input.order)) output.order.push_back(axis + leading);
+  if (leading > 0) std::tie(output.path, output.format) = std::tuple(path, format);  // says nothing of axes and places
+  else plan_file(path, {}, output, plan);
+  plan.outputs.push_back(output);
 }
 
 /// What files say of the outputs, which are of the region.
@@ -229,29 +255,20 @@ void check_colours(const Input& input, const grid::Sites& sites) {
 
 }  // namespace
 
-std::string_view name_of(Kind kind) {
-  switch (kind) {
-    case Kind::distance: return "distance";
-    case Kind::squared: return "squared distance";
-    case Kind::nearest: return "nearest site";
-    case Kind::coordinates: return "coordinates of the nearest site";
-  }
-  throw InternalError("an output without a name");
-}
-
-AnyView& view_in(grid::DistanceOutputs& outputs, Kind kind) {
-  switch (kind) {
-    case Kind::distance: return outputs.distance;
-    case Kind::squared: return outputs.squared;
-    case Kind::nearest: return outputs.nearest;
-    case Kind::coordinates: return outputs.coordinates;
-  }
-  throw InternalError("an output without a view");
+AnyView& view_in(grid::DistanceOutputs& outputs, const grid::OutputKind& kind) {
+  AnyView* found = nullptr;
+  grid::for_each_output(
+      [&](const grid::OutputKind& other, AnyView& view) {
+        if (other.name == kind.name) found = &view;
+      },
+      outputs);
+  if (found == nullptr) throw InternalError("an output without a view");
+  return *found;
 }
 
 const PlannedOutput* Plan::field() const {
   for (const PlannedOutput& output : outputs)
-    if (output.kind == Kind::distance || output.kind == Kind::squared) return &output;
+    if (!output.kind.is_of_site) return &output;
   return nullptr;
 }
 
@@ -275,11 +292,10 @@ void check_options(const DistanceArguments& arguments) {
 
 Plan make_plan(const DistanceArguments& arguments) {
   check_arguments(arguments);
-  check_outputs({{"-o", arguments.output},
-                 {"--nearest", arguments.nearest},
-                 {"--coordinates", arguments.coordinates},
-                 {"--preview", arguments.preview}},
-                arguments.json);
+  std::vector<std::pair<std::string, std::string>> files;
+  for_each_path(arguments,
+                [&](const std::string& option, const std::string& path) { files.emplace_back(option, path); });
+  check_outputs(files, arguments.json);
   std::optional<std::size_t> budget;
   if (!arguments.memory.empty()) budget = parse_memory(arguments.memory);
   Plan plan;
@@ -301,12 +317,12 @@ Plan make_plan(const DistanceArguments& arguments) {
   plan_no_data(arguments, plan);
   plan_algorithm(arguments, plan);
   plan_field(arguments, plan);
-  plan_nearest(arguments, plan);
-  plan_coordinates(arguments, plan);
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, const std::string& path) { plan_site_output(kind, path, plan); },
+      arguments.site_files);
   fit_into_memory(plan, budget);
-  for (const std::string* path :
-       {&arguments.output, &arguments.nearest, &arguments.coordinates, &arguments.preview})
-    if (!path->empty()) io::AtomicFile::check(*path);
+  for (const auto& [option, path] : files)
+    if (!path.empty()) io::AtomicFile::check(path);
   return plan;
 }
 

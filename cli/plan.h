@@ -17,8 +17,7 @@ namespace fathom::cli {
 
 /// An array to compute, and the file it goes to.
 struct PlannedOutput {
-  enum class Kind { distance, squared, nearest, coordinates };
-  Kind kind = Kind::distance;
+  grid::OutputKind kind;
   std::string path;  ///< empty: computed for the preview alone
   io::Format format = io::Format::automatic;
   DType dtype = DType::float32;
@@ -32,8 +31,6 @@ struct PlannedOutput {
   }
   std::size_t bytes() const { return static_cast<std::size_t>(element_count(shape)) * size_of(dtype); }
 };
-
-std::string_view name_of(PlannedOutput::Kind kind);
 
 struct Plan {
   Input input;
@@ -66,6 +63,6 @@ Plan make_plan(const DistanceArguments& arguments);
 void warn_of(const Plan& plan);
 
 /// The library's place for an output.
-AnyView& view_in(grid::DistanceOutputs& outputs, PlannedOutput::Kind kind);
+AnyView& view_in(grid::DistanceOutputs& outputs, const grid::OutputKind& kind);
 
 }  // namespace fathom::cli

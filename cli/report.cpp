@@ -23,7 +23,7 @@ namespace {
 
 Json output_json(const PlannedOutput& output, const io::WriteReport& written) {
   Json json = {{"path", output.path},
-               {"content", name_of(output.kind)},
+               {"content", output.kind.title},
                {"format", io::name_of(output.format)},
                {"dtype", fathom::name_of(output.dtype)},
                {"shape", to_json(output.file_shape())}};
@@ -52,9 +52,9 @@ std::string range_text(const ValueRange& range) {
 
 std::string line_of(const PlannedOutput& output, const io::WriteReport& written, const DistanceOutcome& outcome) {
   std::string line = fmt::format("{}: {}, {}, {}", shown(output.path),
-                                 name_of(output.kind), fathom::name_of(output.dtype), to_string(output.file_shape()));
-  const bool is_field = output.kind == PlannedOutput::Kind::distance || output.kind == PlannedOutput::Kind::squared;
-  if (is_field && outcome.range && element_count(output.shape) > 0) line += ", " + range_text(*outcome.range);
+                                 output.kind.title, fathom::name_of(output.dtype), to_string(output.file_shape()));
+  if (!output.kind.is_of_site && outcome.range && element_count(output.shape) > 0)
+    line += ", " + range_text(*outcome.range);
   if (written.scaled)
     line += fmt::format("; stored = round((value - {:.9g}) * {:.9g})", written.offset, written.scale);
   return line + "\n";
@@ -96,7 +96,7 @@ std::string plan_text(const Plan& plan) {
   if (!plan.options.spacing.empty()) text += fmt::format("spacing  {}\n", fmt::join(plan.options.spacing, ", "));
   for (const PlannedOutput& output : plan.outputs)
     if (!output.path.empty())
-      text += fmt::format("write    {}: {}, {}, {}, {}\n", shown(output.path), name_of(output.kind),
+      text += fmt::format("write    {}: {}, {}, {}, {}\n", shown(output.path), output.kind.title,
                           io::name_of(output.format), fathom::name_of(output.dtype), to_string(output.file_shape()));
   if (!plan.preview.empty()) text += fmt::format("write    {}: chart\n", plan.preview);
   return text + fmt::format("memory   {} for arrays, {} of scratch (at least {})\n", memory_text(needs.arrays),

@@ -13,6 +13,7 @@ HAS_CUDA: bool
 DTYPES: dict[str, int]
 SITES: dict[str, int]
 METRICS: dict[str, int]
+OUTPUTS: tuple[str, ...]
 BORDERS: dict[str, int]
 SURFACES: dict[str, int]
 STORAGES: dict[str, int]
@@ -87,12 +88,9 @@ def transform(
     x: A,
     rank: int,
     options: Options,
-    distance: A | None,
-    squared: A | None,
-    nearest: A | None,
-    coordinates: A | None,
     progress: Listener,
     /,
+    *outputs: A | None,
 ) -> None: ...
 def device_names() -> list[str]: ...
 def instruction_sets() -> list[str]: ...

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -44,22 +45,54 @@ grid::DistanceOptions make_options(int sites, Number value, int metric, std::vec
   return options;
 }
 
-/// @param rank         how many trailing axes an image has, 0 to the input's rank
-/// @param coordinates  with an axis of components before those of space
+/// @param rank   how many trailing axes an image has, 0 to the input's rank
+/// @param given  all outputs in their order, null where one is not wanted; components lie along an axis before those of
+///               space
 template <class A>
-void transform(const A& x, int rank, const grid::DistanceOptions& options, const A* distance, const A* squared,
-               const A* nearest, const A* coordinates, nb::object progress) {
-  RawArray arrays[] = {x.raw(), raw(distance), raw(squared), raw(nearest), raw(coordinates)};
-  RawArray* const all[] = {&arrays[0], &arrays[1], &arrays[2], &arrays[3], &arrays[4]};
-  const Layout layout = merge_leading(all, {arrays[0].rank - rank, rank});
-  const auto input = view_of<const std::byte, A::kSpace>(arrays[0], layout);
-  const auto output = [&](const RawArray& array) { return view_of<std::byte, A::kSpace>(array, layout); };
-  const grid::BasicDistanceOutputs<A::kSpace> outputs{output(arrays[1]), output(arrays[2]), output(arrays[3]),
-                                                      output(arrays[4])};
+void transform(const A& x, int rank, const grid::DistanceOptions& options, nb::object progress,
+               std::initializer_list<const A*> given) {
+  RawArray array = x.raw();
+  grid::PerOutput<RawArray> arrays;
+  std::vector<RawArray*> all = {&array};
+  auto next = given.begin();
+  grid::for_each_output(
+      [&](const grid::OutputKind&, RawArray& output) {
+        output = raw(*next++);
+        all.push_back(&output);
+      },
+      arrays);
+  const Layout layout = merge_leading(all, {array.rank - rank, rank});
+  const auto input = view_of<const std::byte, A::kSpace>(array, layout);
+  grid::BasicDistanceOutputs<A::kSpace> outputs;
+  grid::for_each_output(
+      [&](const grid::OutputKind&, const RawArray& output, auto& view) {
+        view = view_of<std::byte, A::kSpace>(output, layout);
+      },
+      arrays, outputs);
   grid::DistanceOptions own = options;
   own.batch_axes = layout.leading;
   run(x, own.execution, std::move(progress),
       [&](auto... stream) { grid::distance_transform(input, own, outputs, stream...); });
+}
+
+nb::list output_names() {
+  nb::list names;
+  grid::PerOutput<char> each;
+  grid::for_each_output([&](const grid::OutputKind& kind, char) { names.append(nb::str(kind.name.data())); }, each);
+  return names;
+}
+
+template <class A, std::size_t>
+using Optional = const A*;
+
+/// With an argument for each output, last, in their order; those that are left out are not wanted.
+template <class A, std::size_t... kEach>
+void define_transform(nb::module_& m, std::index_sequence<kEach...>) {
+  m.def(
+      "transform",
+      [](const A& x, int rank, const grid::DistanceOptions& options, nb::object progress,
+         Optional<A, kEach>... outputs) { transform<A>(x, rank, options, std::move(progress), {outputs...}); },
+      nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), (static_cast<void>(kEach), nb::arg().none() = nb::none())...);
 }
 
 template <class Index>
@@ -95,10 +128,9 @@ void gather_arrays(const HostArray& values, std::size_t element_size, const Host
 
 void add_transform(nb::module_& m) {
   nb::class_<grid::DistanceOptions>(m, "Options").def(nb::new_(&make_options));
-  for_each_kind([&]<class A>(Kind<A>) {
-    m.def("transform", &transform<A>, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
-          nb::arg().none(), nb::arg().none(), nb::arg().none());
-  });
+  m.attr("OUTPUTS") = nb::tuple(output_names());
+  for_each_kind(
+      [&]<class A>(Kind<A>) { define_transform<A>(m, std::make_index_sequence<sizeof(grid::PerOutput<char>)>()); });
   m.def("gather", &gather_arrays);
 }
 

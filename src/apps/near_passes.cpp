@@ -74,7 +74,7 @@ std::size_t NearPasses::transform_bytes(const AnyConstView& input, const grid::D
       for (int axis = 0; axis < shape.rank(); ++axis) own.region.push_back({0, result[axis]});
   }
   const AnyView made(nullptr, out.value_or(field_), result);
-  const grid::DistanceOutputs outputs = {out ? AnyView() : made, out ? made : AnyView(), {}, {}};
+  const grid::DistanceOutputs outputs = {.distance = out ? AnyView() : made, .squared = out ? made : AnyView()};
   const AnyConstView part(nullptr, input.dtype(), shape);
   return least ? grid::least_scratch_bytes(part, own, outputs) : grid::scratch_bytes(part, own, outputs);
 }

@@ -28,11 +28,15 @@ Strides cut(BasicAnyView<Byte, MemorySpace::host>& view, int at, int count) {
   return strides;
 }
 
-void check_leading(const AnyView& view, const char* name, int at, const Shape& batch) {
+/// Where the axes of the batch begin in an output.
+int leading_axis(const OutputKind& kind) { return kind.has_components ? 1 : 0; }
+
+void check_leading(const AnyView& view, const OutputKind& kind, const Shape& batch) {
   if (!view.present()) return;
+  const int at = leading_axis(kind);
   const bool fits = view.rank() > at + batch.rank() && part(view.shape(), at, at + batch.rank()) == batch;
   if (!fits)
-    throw InvalidArgument(std::string("the output '") + name + "' has the shape " + to_string(view.shape()) +
+    throw InvalidArgument("the output '" + std::string(kind.name) + "' has the shape " + to_string(view.shape()) +
                           ", which does not have the input's batch axes, " + to_string(batch));
 }
 
@@ -61,25 +65,22 @@ Items split_batch(const AnyConstView& input, const DistanceOptions& options, con
                           std::to_string(input.rank()) + "; at least one axis must be left for the distance");
   Batch& batch = items.batch;
   batch.shape = part(input.shape(), 0, axes);
-  check_leading(outputs.distance, "distance", 0, batch.shape);
-  check_leading(outputs.squared, "squared", 0, batch.shape);
-  check_leading(outputs.nearest, "nearest", 0, batch.shape);
-  check_leading(outputs.coordinates, "coordinates", 1, batch.shape);
   batch.input = cut(items.input, 0, axes);
-  batch.distance = cut(items.outputs.distance, 0, axes);
-  batch.squared = cut(items.outputs.squared, 0, axes);
-  batch.nearest = cut(items.outputs.nearest, 0, axes);
-  batch.coordinates = cut(items.outputs.coordinates, 1, axes);
+  for_each_output(
+      [&](const OutputKind& kind, AnyView& view, Strides& strides) {
+        check_leading(view, kind, batch.shape);
+        strides = cut(view, leading_axis(kind), axes);
+      },
+      items.outputs, batch);
   return items;
 }
 
 Problem item_of(const Problem& first, const Batch& batch, std::int64_t item) {
   Problem problem = first;
   problem.input = moved(first.input, batch.shape, batch.input, item);
-  problem.outputs.distance = moved(first.outputs.distance, batch.shape, batch.distance, item);
-  problem.outputs.squared = moved(first.outputs.squared, batch.shape, batch.squared, item);
-  problem.outputs.nearest = moved(first.outputs.nearest, batch.shape, batch.nearest, item);
-  problem.outputs.coordinates = moved(first.outputs.coordinates, batch.shape, batch.coordinates, item);
+  for_each_output(
+      [&](const OutputKind&, AnyView& view, const Strides& strides) { view = moved(view, batch.shape, strides, item); },
+      problem.outputs, batch);
   return problem;
 }
 

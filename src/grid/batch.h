@@ -8,10 +8,10 @@
 
 namespace fathom::grid {
 
-/// The leading axes. Strides are in elements.
-struct Batch {
+/// The leading axes, and their strides in each output; in elements.
+struct Batch : PerOutput<Strides> {
   Shape shape;  ///< of rank 0 where there is no batch: one item
-  Strides input, distance, squared, nearest, coordinates;
+  Strides input;
 
   std::int64_t count() const { return element_count(shape); }
 };

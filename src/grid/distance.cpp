@@ -10,6 +10,7 @@
 #include "grid/cpu/border_clamp.h"
 #include "grid/cpu/general.h"
 #include "grid/cpu/items.h"
+#include "grid/cpu/offsets.h"
 #include "grid/cpu/plain.h"
 #include "grid/cpu/plain_signed.h"
 #include "grid/cpu/transposed.h"
@@ -51,7 +52,7 @@ void check_limit(const Execution& execution, std::size_t needed) {
 void size_scratch(const Problem& caller, Plan& plan) {
   constexpr std::size_t kAlignment = 64;
   cpu::Arena copies(nullptr);
-  const Problem p = cpu::Transposed(caller, plan.row_axis, copies).problem();
+  const Problem p = cpu::Transposed(cpu::without_offsets(caller), plan.row_axis, copies).problem();
   const auto engine_bytes = [&] {
     const int threads = plan.crew.threads_each;
     switch (plan.engine) {
@@ -163,9 +164,10 @@ Plan make_plan(const Problem& p, const Batch& batch, const Execution& execution)
   plan.crew = {1, threads};
   if (nothing_to_do(p, batch)) return plan;
   plan.crew = cpu::divide(threads, batch.count(), element_count(p.input.shape()));
-  plan.row_axis = cpu::best_row_axis(p);
+  const Problem own = cpu::without_offsets(p);
+  plan.row_axis = cpu::best_row_axis(own);
   cpu::Arena copies(nullptr);
-  const Problem transposed = cpu::Transposed(p, plan.row_axis, copies).problem();
+  const Problem transposed = cpu::Transposed(own, plan.row_axis, copies).problem();
   if (cpu::plain_serves(transposed)) plan.engine = Engine::plain;
   else if (cpu::plain_signed_serves(transposed)) plan.engine = Engine::plain_signed;
   fit_scratch(p, execution, plan);
@@ -175,7 +177,7 @@ Plan make_plan(const Problem& p, const Batch& batch, const Execution& execution)
 void run_item(const Problem& caller, const Plan& plan, std::byte* scratch, const Execution& execution) {
   const int threads = plan.crew.threads_each;
   cpu::Arena copies(scratch);
-  const cpu::Transposed transposed(caller, plan.row_axis, copies);
+  const cpu::Transposed transposed(cpu::without_offsets(caller), plan.row_axis, copies);
   const Problem& p = transposed.problem();
   std::byte* const rest = scratch + copies.used();
   transposed.copy_input(threads, execution);
@@ -188,6 +190,7 @@ void run_item(const Problem& caller, const Plan& plan, std::byte* scratch, const
     case Engine::general: cpu::general_transform(p, plan.instruction_set, threads, rest, execution); break;
   }
   transposed.copy_outputs(threads, execution);
+  cpu::write_offsets(caller, threads, execution);
 }
 
 void run_on_cpu(const Problem& first, const Batch& batch, const Plan& plan, const Execution& execution) {
@@ -270,8 +273,10 @@ BasicAnyView<Byte, MemorySpace::host> unchecked(const BasicAnyView<Byte, MemoryS
 }
 
 DistanceOutputs unchecked(const DeviceDistanceOutputs& outputs) {
-  return {unchecked(outputs.distance), unchecked(outputs.squared), unchecked(outputs.nearest),
-          unchecked(outputs.coordinates)};
+  DistanceOutputs views;
+  for_each_output([](const OutputKind&, AnyView& to, const AnyDeviceView& view) { to = unchecked(view); }, views,
+                  outputs);
+  return views;
 }
 
 }  // namespace

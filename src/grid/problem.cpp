@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/text.h"
 #include "grid/limits.h"
@@ -57,20 +58,33 @@ void check_rank(int rank) {
     throw InvalidArgument("a distance transform needs an array with 1 to 8 axes, not " + std::to_string(rank));
 }
 
-void check_output(const AnyView& view, const char* name, const Shape& shape, std::initializer_list<DType> dtypes) {
+void check_output(const AnyView& view, const OutputKind& kind, const Problem& p) {
   if (!view.present()) return;
+  const std::string output = "the output '" + std::string(kind.name) + "' ";
   std::string names;
   bool known = false;
-  for (DType d : dtypes) {
+  for (DType d : kind.dtypes) {
     known |= d == view.dtype();
     names += (names.empty() ? "" : " or ") + std::string(name_of(d));
   }
   if (!known)
-    throw InvalidArgument(std::string("the output '") + name + "' is " + std::string(name_of(view.dtype())) +
-                          "; it must be " + names);
+    throw InvalidArgument(output + "is " + std::string(name_of(view.dtype())) + "; it must be " + names);
+  Shape shape;
+  if (kind.has_components) shape.push_back(p.rank);
+  for (int k = 0; k < p.rank; ++k) shape.push_back(p.region_extent(k));
   if (!(view.shape() == shape))
-    throw InvalidArgument(std::string("the output '") + name + "' has the shape " + to_string(view.shape()) +
-                          "; it must have " + to_string(shape));
+    throw InvalidArgument(output + "has the shape " + to_string(view.shape()) + "; it must have " + to_string(shape));
+}
+
+void check_outputs(const Problem& p) {
+  std::string names;
+  for_each_output(
+      [&](const OutputKind& kind, const AnyView& view) {
+        check_output(view, kind, p);
+        names += (names.empty() ? "" : ", ") + std::string(kind.name);
+      },
+      p.outputs);
+  if (wants_only(p, {})) throw InvalidArgument("no output was given; give at least one of " + names);
 }
 
 /// First and one past the last byte that a view can touch.
@@ -130,10 +144,9 @@ AnyViewType without_axis(const AnyViewType& view, int axis) {
 
 void remove_axis(Problem& p, int axis) {
   p.input = without_axis(p.input, axis);
-  p.outputs.distance = without_axis(p.outputs.distance, axis);
-  p.outputs.squared = without_axis(p.outputs.squared, axis);
-  p.outputs.nearest = without_axis(p.outputs.nearest, axis);
-  p.outputs.coordinates = without_axis(p.outputs.coordinates, axis + 1);
+  for_each_output(
+      [&](const OutputKind& kind, AnyView& view) { view = without_axis(view, axis + (kind.has_components ? 1 : 0)); },
+      p.outputs);
   for (int k = axis; k + 1 < p.rank; ++k) {
     const auto i = static_cast<std::size_t>(k);
     p.spacing[i] = p.spacing[i + 1];
@@ -221,11 +234,11 @@ double distance_limit(const DistanceOptions& options) {
 void drop_unit_axes(Problem& p) {
   for (int k = p.rank - 2; k >= 0; --k)
     if (adds_nothing(p, k)) remove_axis(p, k);
-  const DistanceOutputs& out = p.outputs;
-  if (p.rank > 1 && adds_nothing(p, p.rank - 1) && is_contiguous_before_last(p.input) &&
-      is_contiguous_before_last(out.distance) && is_contiguous_before_last(out.squared) &&
-      is_contiguous_before_last(out.nearest) && is_contiguous_before_last(out.coordinates))
-    remove_axis(p, p.rank - 1);
+  if (p.rank == 1 || !adds_nothing(p, p.rank - 1)) return;
+  bool contiguous = is_contiguous_before_last(p.input);
+  for_each_output([&](const OutputKind&, const AnyView& view) { contiguous &= is_contiguous_before_last(view); },
+                  p.outputs);
+  if (contiguous) remove_axis(p, p.rank - 1);
 }
 
 Problem make_problem(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs) {
@@ -252,17 +265,7 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
     p.index_step[static_cast<std::size_t>(k)] = steps[k];
   }
 
-  Shape shape;
-  for (int k = 0; k < p.rank; ++k) shape.push_back(p.region_extent(k));
-  check_output(outputs.distance, "distance", shape, {DType::float32, DType::float64});
-  check_output(outputs.squared, "squared", shape, {DType::uint32, DType::uint64, DType::float64});
-  check_output(outputs.nearest, "nearest", shape, {DType::int32, DType::int64});
-  Shape components{p.rank};
-  for (std::int64_t n : shape) components.push_back(n);
-  check_output(outputs.coordinates, "coordinates", components, {DType::int32, DType::int64});
-  if (!outputs.distance.present() && !outputs.squared.present() && !outputs.nearest.present() &&
-      !outputs.coordinates.present())
-    throw InvalidArgument("no output was given; give at least one of distance, squared, nearest, coordinates");
+  check_outputs(p);
   drop_unit_axes(p);
   settle_spacing(p);
   check_combination(p);
@@ -272,20 +275,17 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
 }
 
 void check_memory(const AnyConstView& input, const DistanceOutputs& outputs) {
-  const std::array<std::pair<const char*, AnyConstView>, 5> views = {{{"input", input},
-                                                                      {"distance", outputs.distance},
-                                                                      {"squared", outputs.squared},
-                                                                      {"nearest", outputs.nearest},
-                                                                      {"coordinates", outputs.coordinates}}};
+  std::vector<std::pair<std::string, AnyConstView>> views = {{"input", input}};
+  for_each_output([&](const OutputKind& kind, const AnyView& view) { views.emplace_back(kind.name, view); }, outputs);
   for (const auto& [name, view] : views)
     if (view.present() && view.data() == nullptr && element_count(view.shape()) > 0)
-      throw InvalidArgument(std::string("'") + name + "' has no memory behind it");
+      throw InvalidArgument("'" + name + "' has no memory behind it");
   for (std::size_t a = 0; a < views.size(); ++a)
     for (std::size_t b = a + 1; b < views.size(); ++b) {
       const auto [a0, a1] = byte_range(views[a].second);
       const auto [b0, b1] = byte_range(views[b].second);
       if (a0 < b1 && b0 < a1 && a0 != a1 && b0 != b1)
-        throw InvalidArgument(std::string("'") + views[a].first + "' and '" + views[b].first +
+        throw InvalidArgument("'" + views[a].first + "' and '" + views[b].first +
                               "' overlap in memory; give each its own");
     }
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 
 #include "fathom/grid/distance.h"
 
@@ -44,6 +45,27 @@ struct Problem {
   const Range& range(int axis) const { return region[static_cast<std::size_t>(axis)]; }
   std::int64_t region_extent(int axis) const { return range(axis).end - range(axis).begin; }
 };
+
+/// Whether an output is wanted that says where the nearest site is.
+inline bool wants_site(const Problem& p) {
+  bool wants = false;
+  for_each_output([&](const OutputKind& kind, const AnyView& view) { wants |= kind.is_of_site && view.present(); },
+                  p.outputs);
+  return wants;
+}
+
+/// Whether no outputs are wanted but these, or some of them.
+inline bool wants_only(const Problem& p, std::initializer_list<AnyView DistanceOutputs::*> these) {
+  bool only = true;
+  for_each_output(
+      [&](const OutputKind&, const AnyView& view) {
+        bool is_one = false;
+        for (AnyView DistanceOutputs::*one : these) is_one |= &(p.outputs.*one) == &view;
+        only &= is_one || !view.present();
+      },
+      p.outputs);
+  return only;
+}
 
 /// Drops axes of extent 1 as Problem says.
 void drop_unit_axes(Problem& problem);

@@ -29,11 +29,12 @@ def test_summary(mask):
 
 def test_summary_of_every_output(mask):
     text = mask.ok("distance", "in.npy", "-o", "out.npy", "--squared", "--nearest", "n.tif", "--coordinates", "c.npy",
-                   "--preview", "chart.png")
+                   "--offset", "o.npy", "--preview", "chart.png")
     assert text == (
         "out.npy: squared distance, uint32, 3 × 4, 0 to 13\n"
         "n.tif: nearest site, int32, 3 × 4\n"
         "c.npy: coordinates of the nearest site, int32, 2 × 3 × 4\n"
+        "o.npy: offset to the nearest site, float32, 2 × 3 × 4\n"
         "chart.png: chart\n"
     )
 
@@ -169,8 +170,8 @@ def test_help(fathom):
 def test_help_names_every_option(fathom):
     text = fathom.ok("distance", "--help")
     for option in ("-o,--output", "--format", "--sites", "--metric", "--spacing", "--border", "--signed", "--surface",
-                   "--squared", "--dtype", "--nearest", "--coordinates", "--max-distance", "--region", "--preview",
-                   "--title", "--units", "--backend", "--threads", "--memory", "--json", "--quiet"):
+                   "--squared", "--dtype", "--nearest", "--coordinates", "--offset", "--max-distance", "--region",
+                   "--preview", "--title", "--units", "--backend", "--threads", "--memory", "--json", "--quiet"):
         assert option in text
 
 

@@ -89,6 +89,8 @@ def test_command_line(inputs, arguments, message):
     ("--preview -", "--preview draws a PNG; '-' does not end in .png"),
     ("--nearest ./out.npy", "-o and --nearest name the same file './out.npy'; give each its own"),
     ("--coordinates c.tif", "--coordinates writes an array with one more axis; 'c.tif' does not end in .npy"),
+    ("--offset o.tif", "--offset writes an array with one more axis; 'o.tif' does not end in .npy"),
+    ("--algorithm pba --offset o.npy", "--algorithm pba has no --offset; leave one of them out"),
     ("--preview c.jpg", "--preview draws a PNG; 'c.jpg' does not end in .png"),
 ])
 def test_options(inputs, options, message):
@@ -96,7 +98,7 @@ def test_options(inputs, options, message):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ("in.npy", "no output was asked for; give -o FILE, --nearest, --coordinates or --preview"),
+    ("in.npy", "no output was asked for; give -o FILE, --nearest, --coordinates, --offset or --preview"),
     ("in.npy -o out.xyz", f"the name 'out.xyz' does not say which format to write; {ENDINGS}"),
     ("in.npy -o out", f"the name 'out' does not say which format to write; {ENDINGS}"),
     ("in.npy -o - --json", "--json and -o - both want standard output; write the result to a file"),

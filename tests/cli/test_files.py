@@ -41,7 +41,7 @@ def test_directories(mask):
     assert mask.refuses(3, "distance", "in.npy", "-o", "in.npy/out.npy").startswith("in.npy/out.npy cannot be written")
 
 
-@pytest.mark.parametrize("option", ["-o", "--nearest", "--coordinates"])
+@pytest.mark.parametrize("option", ["-o", "--nearest", "--coordinates", "--offset"])
 def test_every_output_is_checked_before_the_work(mask, option):
     """The missing directory is told although the input is cut, which only reading all of it could tell."""
     whole = (mask.directory / "in.npy").read_bytes()

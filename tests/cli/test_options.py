@@ -202,6 +202,19 @@ def test_nearest_and_coordinates(fathom, scale, options):
     np.testing.assert_array_equal(out, np.sqrt((steps**2).sum(0)).astype(np.float32))
 
 
+def test_offset(fathom):
+    a = random_mask((9, 14), 0.97)
+    options = "--border open,periodic --spacing 0.5,2 --coordinates c.npy --offset offset.npy"
+    run(fathom, a, *options.split())
+    offset, coordinates = np.load(fathom.directory / "offset.npy"), np.load(fathom.directory / "c.npy")
+    steps = coordinates - np.indices(a.shape)
+    steps[1] = np.where(steps[1] > 7, steps[1] - 14, np.where(steps[1] < -7, steps[1] + 14, steps[1]))
+    assert offset.dtype == np.float32 and (abs(steps[1]) > 3).any()
+    np.testing.assert_array_equal(offset, np.stack([steps[0] * 0.5, steps[1] * 2]))
+    out = run(fathom, a, "--signed", "--no-data", "7", "--offset", "offset.npy")
+    np.testing.assert_allclose(np.hypot(*np.load(fathom.directory / "offset.npy")), abs(out) + 0.5, rtol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["nearest.npy", "nearest.tif", "nearest.nii", "nearest.nii.gz"])
 def test_nearest_in_every_format(fathom, name):
     a = random_mask((5, 8))
@@ -217,6 +230,8 @@ def test_no_site(fathom):
     assert np.isposinf(run(fathom, a, "--nearest", "n.npy", "--coordinates", "c.npy")).all()
     assert (np.load(fathom.directory / "n.npy") == -1).all()
     assert (np.load(fathom.directory / "c.npy") == -1).all()
+    run(fathom, a, "--offset", "offset.npy")
+    assert np.isnan(np.load(fathom.directory / "offset.npy")).all()
     assert (run(fathom, a, "--squared") == 2**32 - 1).all()
 
 

@@ -89,6 +89,10 @@ TEST_F(Arguments, OutputShape) {
   wrong = Array(DType::int32, {6, 7});
   outputs_.coordinates = wrong.view();
   expect_refused("2 × 6 × 7");
+  outputs_ = {};
+  wrong = Array(DType::float32, {6, 7});
+  outputs_.offset = wrong.view();
+  expect_refused("'offset' has the shape 6 × 7; it must have 2 × 6 × 7");
 }
 
 TEST_F(Arguments, OutputShapeFollowsRegion) {
@@ -111,6 +115,10 @@ TEST_F(Arguments, OutputTypes) {
   wrong = Array(DType::uint32, {2, 6, 7});
   outputs_.coordinates = wrong.view();
   expect_refused("int32");
+  outputs_ = {};
+  wrong = Array(DType::int32, {2, 6, 7});
+  outputs_.offset = wrong.view();
+  expect_refused("'offset' is int32; it must be float32 or float64");
 }
 
 TEST_F(Arguments, Overlaps) {

@@ -344,7 +344,11 @@ Wanted random_outputs(const grid::DistanceOptions& options, Random& random) {
   }
   if (chance(random, 0.45)) wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
   if (chance(random, 0.2)) wanted.coordinates = pick<DType>(random, {DType::int32, DType::int64});
-  if (!wanted.squared && !wanted.nearest && !wanted.coordinates && !wanted.distance) wanted.distance = DType::float32;
+  if (chance(random, 0.2)) wanted.offset = pick<DType>(random, {DType::float32, DType::float64});
+  bool any = false;
+  grid::for_each_output([&](const grid::OutputKind&, const std::optional<DType>& dtype) { any |= dtype.has_value(); },
+                        wanted);
+  if (!any) wanted.distance = DType::float32;
   return wanted;
 }
 
@@ -417,13 +421,11 @@ std::string describe(const Case& c) {
   std::ostringstream text;
   text << "FATHOM_TEST_SEED=" << c.seed << ": " << name_of(c.input.dtype()) << ' ' << to_string(c.input.shape()) << ", "
        << name_of(c.structure) << ", " << describe(c.options);
-  const auto output = [&](const char* name, const std::optional<DType>& dtype) {
-    if (dtype) text << ", " << name << ' ' << name_of(*dtype);
-  };
-  output("distance", c.wanted.distance);
-  output("squared", c.wanted.squared);
-  output("nearest", c.wanted.nearest);
-  output("coordinates", c.wanted.coordinates);
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, const std::optional<DType>& dtype) {
+        if (dtype) text << ", " << kind.name << ' ' << name_of(*dtype);
+      },
+      c.wanted);
   return text.str();
 }
 

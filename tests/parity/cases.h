@@ -66,9 +66,7 @@ void store(Array& array, std::int64_t index, double value);
 Shape random_shape(Random& random, std::int64_t most_elements);
 
 /// Which results to ask for, as which types.
-struct Wanted {
-  std::optional<DType> distance, squared, nearest, coordinates;
-};
+using Wanted = grid::PerOutput<std::optional<DType>>;
 
 struct Case {
   std::uint64_t seed = 0;

@@ -24,10 +24,9 @@ struct OnDevice {
         input(c.input),
         input_view(input.data(), c.input.dtype(), c.input.shape()) {
     options.execution.backend = Backend::automatic;
-    place(host.distance, outputs.distance);
-    place(host.squared, outputs.squared);
-    place(host.nearest, outputs.nearest);
-    place(host.coordinates, outputs.coordinates);
+    grid::for_each_output(
+        [&](const grid::OutputKind&, const std::optional<Array>& array, AnyDeviceView& view) { place(array, view); },
+        host, outputs);
   }
 
   grid::DistanceReport run(cudaStream_t stream = nullptr) {
@@ -37,8 +36,11 @@ struct OnDevice {
   /// What the outputs hold; the stream must be done.
   const Results& results() {
     std::size_t next = 0;
-    for (auto* array : {&host.distance, &host.squared, &host.nearest, &host.coordinates})
-      if (*array) blocks[next++].download(**array);
+    grid::for_each_output(
+        [&](const grid::OutputKind&, std::optional<Array>& array) {
+          if (array) blocks[next++].download(*array);
+        },
+        host);
     return host;
   }
 

@@ -130,8 +130,9 @@ TEST(Execution, PlainScratchIsSmall) {
 
 std::size_t bytes_of(const Results& results) {
   std::size_t bytes = 0;
-  for (const auto* array : {&results.distance, &results.squared, &results.nearest, &results.coordinates})
-    if (*array) bytes += (*array)->bytes();
+  grid::for_each_output(
+      [&](const grid::OutputKind&, const std::optional<Array>& array) { bytes += array ? array->bytes() : 0; },
+      results);
   return bytes;
 }
 

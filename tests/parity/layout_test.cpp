@@ -80,15 +80,13 @@ TEST(Layout, PaddedAndReversedViews) {
     input.fill(c.input);
     std::vector<std::pair<const Array*, Scattered>> outputs;
     grid::DistanceOutputs views;
-    const auto add = [&](const std::optional<Array>& result, AnyView& view) {
-      if (!result) return;
-      outputs.emplace_back(&*result, Scattered(result->dtype(), result->shape(), random));
-      view = outputs.back().second.view();
-    };
-    add(dense.distance, views.distance);
-    add(dense.squared, views.squared);
-    add(dense.nearest, views.nearest);
-    add(dense.coordinates, views.coordinates);
+    grid::for_each_output(
+        [&](const grid::OutputKind&, const std::optional<Array>& result, AnyView& view) {
+          if (!result) return;
+          outputs.emplace_back(&*result, Scattered(result->dtype(), result->shape(), random));
+          view = outputs.back().second.view();
+        },
+        dense, views);
     grid::distance_transform(input.view(), c.options, views);
     ASSERT_TRUE(equal(c.input, input.take())) << "the input was written";
     for (auto& [expected, output] : outputs) {

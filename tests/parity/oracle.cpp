@@ -240,6 +240,16 @@ std::optional<double> Oracle::distance_to(std::int64_t element, std::int64_t sit
   return distance_of(between(places_[static_cast<std::size_t>(element)], places_[static_cast<std::size_t>(site)]));
 }
 
+double Oracle::offset_to(std::int64_t element, std::int64_t site, int axis) const {
+  const auto k = static_cast<std::size_t>(axis);
+  const std::int64_t inside = places_[static_cast<std::size_t>(site)][k] - places_[static_cast<std::size_t>(element)][k];
+  std::int64_t steps = inside;
+  if (border_[k] == Border::periodic)
+    for (const std::int64_t other : {inside - shape_[axis], inside + shape_[axis]})
+      if (std::abs(other) < std::abs(steps)) steps = other;
+  return static_cast<double>(steps) * spacing_[k];
+}
+
 bool Oracle::border_is_as_near(std::int64_t element, const Answer& answer) const {
   if (!border_counts(element)) return false;
   for (int k = 0; k < shape_.rank(); ++k) {

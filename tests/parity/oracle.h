@@ -59,6 +59,9 @@ class Oracle {
   /// Distance between an element and a site that `nearest` claims for it; nothing: that is no site for the element.
   std::optional<double> distance_to(std::int64_t element, std::int64_t site) const;
 
+  /// Along an axis, from an element to a site: over a periodic border where that is shorter.
+  double offset_to(std::int64_t element, std::int64_t site, int axis) const;
+
   /// Anisotropic: a `sites` border is as near as the answer's site, up to rounding.
   bool border_is_as_near(std::int64_t element, const Answer& answer) const;
 

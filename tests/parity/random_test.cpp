@@ -88,10 +88,12 @@ TEST(Outputs, TogetherAsAlone) {
     c.wanted.distance = i % 2 ? DType::float32 : DType::float64;
     c.wanted.nearest = DType::int64;
     c.wanted.coordinates = DType::int32;
+    c.wanted.offset = i % 3 ? DType::float32 : DType::float64;
     const Results together = run(c.input.view(), c.options, c.wanted);
     for (const Wanted& alone : {Wanted{.distance = c.wanted.distance}, Wanted{.squared = c.wanted.squared},
-                                Wanted{.nearest = c.wanted.nearest}, Wanted{.coordinates = c.wanted.coordinates}}) {
-      if (!alone.distance && !alone.squared && !alone.nearest && !alone.coordinates) continue;
+                                Wanted{.nearest = c.wanted.nearest}, Wanted{.coordinates = c.wanted.coordinates},
+                                Wanted{.offset = c.wanted.offset}}) {
+      if (!alone.distance && !alone.squared && !alone.nearest && !alone.coordinates && !alone.offset) continue;
       ASSERT_TRUE(equal(together, run(c.input.view(), c.options, alone)));
     }
   }

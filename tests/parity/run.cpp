@@ -47,6 +47,7 @@ struct Checker {
     if (wrong.empty()) wrong = check_squared(at, answer);
     if (wrong.empty()) wrong = check_nearest(at, element, answer);
     if (wrong.empty()) wrong = check_coordinates(at, answer);
+    if (wrong.empty()) wrong = check_offset(at, element, answer);
     return wrong.empty() ? wrong
                          : "at element " + std::to_string(element) + " (result " + std::to_string(at) + "): " + wrong;
   }
@@ -100,6 +101,19 @@ struct Checker {
     return differ("nearest", static_cast<double>(got), static_cast<double>(answer.nearest));
   }
 
+  std::string check_offset(std::int64_t at, std::int64_t element, const Answer& answer) const {
+    if (!results.offset || (!oracle.isotropic() && !results.nearest)) return {};  // as check_coordinates()
+    const std::int64_t site = oracle.isotropic() ? answer.nearest : integer_at(*results.nearest, at);
+    const std::int64_t count = element_count(oracle.result_shape());
+    for (int k = 0; k < oracle.shape().rank(); ++k) {
+      const double got = value_at(*results.offset, k * count + at);
+      double expected = site < 0 ? std::numeric_limits<double>::quiet_NaN() : oracle.offset_to(element, site, k);
+      if (results.offset->dtype() == DType::float32) expected = static_cast<float>(expected);
+      if (!(got == expected) && !(std::isnan(got) && site < 0)) return differ("offset", got, expected);
+    }
+    return {};
+  }
+
   std::string check_coordinates(std::int64_t at, const Answer& answer) const {
     if (!results.coordinates) return {};
     const Shape& shape = oracle.shape();
@@ -122,10 +136,11 @@ struct Checker {
 
 grid::DistanceOutputs Results::views() {
   grid::DistanceOutputs outputs;
-  if (distance) outputs.distance = distance->view();
-  if (squared) outputs.squared = squared->view();
-  if (nearest) outputs.nearest = nearest->view();
-  if (coordinates) outputs.coordinates = coordinates->view();
+  grid::for_each_output(
+      [](const grid::OutputKind&, AnyView& view, std::optional<Array>& array) {
+        if (array) view = array->view();
+      },
+      outputs, *this);
   return outputs;
 }
 
@@ -142,12 +157,11 @@ Results make_results(const Shape& input, const grid::DistanceOptions& options, c
   Shape with_components{input.rank() - options.batch_axes};
   for (std::int64_t n : shape) with_components.push_back(n);
   Results results;
-  if (wanted.distance) results.distance.emplace(*wanted.distance, shape);
-  if (wanted.squared) results.squared.emplace(*wanted.squared, shape);
-  if (wanted.nearest) results.nearest.emplace(*wanted.nearest, shape);
-  if (wanted.coordinates) results.coordinates.emplace(*wanted.coordinates, with_components);
-  for (auto* array : {&results.distance, &results.squared, &results.nearest, &results.coordinates})
-    if (*array) poison(**array);
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, std::optional<Array>& array, const std::optional<DType>& dtype) {
+        if (dtype) poison(array.emplace(*dtype, kind.has_components ? with_components : shape));
+      },
+      results, wanted);
   return results;
 }
 
@@ -158,25 +172,21 @@ Results run(const AnyConstView& input, const grid::DistanceOptions& options, con
 }
 
 testing::AssertionResult equal_item(const Results& batch, const Results& alone, std::int64_t item) {
-  const auto check = [&](const std::optional<Array>& all, const std::optional<Array>& one, const char* name) {
-    if (!all || one->bytes() == 0) return testing::AssertionSuccess();
-    const std::byte* at = all->data() + static_cast<std::size_t>(item) * one->bytes();
-    if (std::memcmp(at, one->data(), one->bytes()) == 0) return testing::AssertionSuccess();
-    return testing::AssertionFailure() << name << " differs";
-  };
-  for (const auto& result :
-       {check(batch.distance, alone.distance, "distance"), check(batch.squared, alone.squared, "squared"),
-        check(batch.nearest, alone.nearest, "nearest")})
-    if (!result) return result;
-  if (!batch.coordinates || alone.coordinates->bytes() == 0) return testing::AssertionSuccess();
-  // The components come before the items.
-  const std::int64_t rank = alone.coordinates->shape()[0], items = batch.coordinates->shape()[1];
-  const std::size_t bytes = alone.coordinates->bytes() / static_cast<std::size_t>(rank);
-  for (std::int64_t k = 0; k < rank; ++k)
-    if (std::memcmp(batch.coordinates->data() + static_cast<std::size_t>(k * items + item) * bytes,
-                    alone.coordinates->data() + static_cast<std::size_t>(k) * bytes, bytes) != 0)
-      return testing::AssertionFailure() << "coordinates differ";
-  return testing::AssertionSuccess();
+  std::string differs;
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, const std::optional<Array>& all, const std::optional<Array>& one) {
+        if (!all || one->bytes() == 0) return;
+        // Components come before the items.
+        const std::int64_t components = kind.has_components ? one->shape()[0] : 1;
+        const std::int64_t items = all->shape()[kind.has_components ? 1 : 0];
+        const std::size_t bytes = one->bytes() / static_cast<std::size_t>(components);
+        for (std::int64_t k = 0; k < components; ++k)
+          if (std::memcmp(all->data() + static_cast<std::size_t>(k * items + item) * bytes,
+                          one->data() + static_cast<std::size_t>(k) * bytes, bytes) != 0)
+            differs = kind.name;
+      },
+      batch, alone);
+  return differs.empty() ? testing::AssertionSuccess() : testing::AssertionFailure() << differs << " differs";
 }
 
 testing::AssertionResult matches_at(const Oracle& oracle, const Results& results,
@@ -227,16 +237,15 @@ testing::AssertionResult equal(const Array& a, const Array& b) {
 }
 
 testing::AssertionResult equal(const Results& a, const Results& b) {
-  const auto check = [](const std::optional<Array>& x, const std::optional<Array>& y, const char* name) {
-    if (!x || !y) return testing::AssertionSuccess();
-    const testing::AssertionResult same = equal(*x, *y);
-    return same ? same : testing::AssertionFailure() << name << ": " << same.message();
-  };
-  for (const auto& result :
-       {check(a.distance, b.distance, "distance"), check(a.squared, b.squared, "squared"),
-        check(a.nearest, b.nearest, "nearest"), check(a.coordinates, b.coordinates, "coordinates")})
-    if (!result) return result;
-  return testing::AssertionSuccess();
+  testing::AssertionResult all = testing::AssertionSuccess();
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, const std::optional<Array>& x, const std::optional<Array>& y) {
+        if (!all || !x || !y) return;
+        if (const testing::AssertionResult same = equal(*x, *y); !same)
+          all = testing::AssertionFailure() << kind.name << ": " << same.message();
+      },
+      a, b);
+  return all;
 }
 
 double value_at(const Array& array, std::int64_t index) {

@@ -13,8 +13,7 @@
 
 namespace fathom::test {
 
-struct Results {
-  std::optional<Array> distance, squared, nearest, coordinates;
+struct Results : grid::PerOutput<std::optional<Array>> {
   grid::DistanceReport report;
 
   grid::DistanceOutputs views();

@@ -32,7 +32,7 @@ PLACES, DISTANCES, IDS = there("float64", COUNT, 2), there("float64", COUNT), th
 MESH = fathom.TriangleSet([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], sign="none")._set
 LATTICE = _core.Lattice((0, 0, 0), (1, 1, 1), (SIDE, SIDE, 1))
 CALLS = {
-    "transform": lambda: _core.transform(BYTES, 2, OPTIONS, FLOATS, None, None, None, None),
+    "transform": lambda: _core.transform(BYTES, 2, OPTIONS, None, FLOATS),
     "direction": lambda: _core.direction(BYTES, 2, COMMON, OPTIONS, FLOATS, None),
     "morphology": lambda: _core.morphology(BYTES, 2, COMMON, 0, 1.0, 0, False, BYTES, None),
     "local_thickness": lambda: _core.local_thickness(BYTES, 2, COMMON, FLOATS, None),
@@ -72,4 +72,4 @@ def test_arrays_on_a_device_reach_the_library(name):
 
 def test_arrays_lie_in_one_place():
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _core.transform(BYTES, 2, OPTIONS, np.zeros((SIDE, SIDE), np.float32), None, None, None, None)
+        _core.transform(BYTES, 2, OPTIONS, None, np.zeros((SIDE, SIDE), np.float32))

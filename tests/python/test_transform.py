@@ -31,6 +31,52 @@ def test_distances_squares_and_indices(mask, border):
         np.testing.assert_array_equal(np.ravel_multi_index(tuple(indices), mask.shape), nearest)
 
 
+@given(MASKS, st.sampled_from(["open", "periodic"]), st.sampled_from([None, np.float64]))
+def test_offsets(mask, border, dtype):
+    spacing = [0.5, 0.3, 2, 1][: mask.ndim]
+    options = {"spacing": spacing, "border": border, "dtype": dtype}
+    distances, indices, offsets = fathom.distance_transform(mask, return_indices=True, return_offsets=True, **options)
+    assert offsets.dtype == (dtype or np.float32) and offsets.shape == (mask.ndim, *mask.shape)
+    steps = indices - np.indices(mask.shape)
+    if border == "periodic":
+        extents = np.reshape(mask.shape, (-1, *[1] * mask.ndim))
+        steps = np.where(2 * steps > extents, steps - extents, np.where(2 * steps < -extents, steps + extents, steps))
+    expected = (steps * np.reshape(np.float64(spacing), (-1, *[1] * mask.ndim))).astype(offsets.dtype)
+    np.testing.assert_array_equal(offsets, np.where(indices < 0, np.nan, expected))
+    if not mask.all():
+        np.testing.assert_allclose(np.sqrt((offsets.astype(np.float64) ** 2).sum(0)), distances, rtol=1e-6)
+    alone = fathom.distance_transform(mask, return_offsets=True, **options)
+    np.testing.assert_array_equal(alone[0], distances)
+    assert alone[1].tobytes() == offsets.tobytes()
+
+
+def test_offsets_of_squares_batches_and_regions():
+    x = np.random.default_rng(3).integers(0, 30, (3, 17, 12))
+    _, offsets = fathom.distance_transform(x, ndim=2, squared=True, return_offsets=True)
+    assert offsets.shape == (3, 2, 17, 12) and offsets.dtype == np.float32
+    part = (slice(2, 9), slice(3, 12))
+    for k, image in enumerate(x):
+        squares, its = fathom.distance_transform(image, squared=True, return_offsets=True)
+        np.testing.assert_array_equal(offsets[k], its)
+        np.testing.assert_array_equal((its**2).sum(0), squares)
+        _, its = fathom.distance_transform(image, region=part, return_offsets=True)
+        np.testing.assert_array_equal(its, offsets[k][(slice(None), *part)])
+
+
+def test_offsets_into_an_array():
+    x = np.random.default_rng(4).integers(0, 9, (6, 8))
+    into = np.empty((2, 6, 8))
+    _, offsets = fathom.distance_transform(x, return_offsets=True, offsets_out=into)
+    assert offsets is into
+    np.testing.assert_array_equal(into, fathom.distance_transform(x, return_offsets=True)[1])
+    with pytest.raises(ValueError, match="offsets_out is given, but return_offsets is False"):
+        fathom.distance_transform(x, offsets_out=into)
+    with pytest.raises(TypeError, match="offsets_out has the dtype int32; it must have float32 or float64"):
+        fathom.distance_transform(x, return_offsets=True, offsets_out=into.astype(np.int32))
+    with pytest.raises(ValueError, match="offsets_out has the shape"):
+        fathom.distance_transform(x, return_offsets=True, offsets_out=into[0])
+
+
 @given(MASKS, st.data())
 def test_spacing_and_float32(mask, data):
     spacing = data.draw(st.tuples(*[st.floats(0.1, 10)] * mask.ndim))

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -91,21 +93,59 @@ struct DistanceOptions {
   Execution execution;
 };
 
+/// What a transform can compute, and one T for each: a view of where it goes, its strides, a file's name.
+template <class T>
+struct PerOutput {
+  /// float32 or float64: the correctly rounded distance, in units of the spacing; +inf without a site.
+  T distance = {};
+  /// uint32, uint64 (unit spacing) or float64: squared Euclidean distance; the type's maximum or +inf without a site.
+  T squared = {};
+  /// int32 or int64: linear (row-major) index in the whole input of the nearest site, the lowest among equals; −1
+  /// without.
+  T nearest = {};
+  /// int32 or int64, shape [rank, batch…, region…]: the same site's coordinate along each axis; −1 without.
+  T coordinates = {};
+  /// float32 or float64, shaped as coordinates: the way to the same site, site minus element, over a periodic border
+  /// where that is shorter; steps times spacing in double, rounded once. NaN without.
+  T offset = {};
+};
+
+/// What all need to know of an output who do not compute it.
+struct OutputKind {
+  std::string_view name;          ///< as the member is called
+  std::string_view title;         ///< in few words
+  std::string_view content;       ///< in more
+  std::span<const DType> dtypes;  ///< that it may have
+  bool is_of_site = false;        ///< it says where the nearest site is; else how far
+  bool has_components = false;    ///< before all others it has an axis of components, one along each axis of space
+};
+
+namespace detail {
+inline constexpr DType kFloats[] = {DType::float32, DType::float64};
+inline constexpr DType kSquares[] = {DType::uint32, DType::uint64, DType::float64};
+inline constexpr DType kIndices[] = {DType::int32, DType::int64};
+}  // namespace detail
+
+/// Calls visit(kind, a.distance, b.distance, …), and so on for every output in the order above.
+template <class Visit, class... Each>
+constexpr void for_each_output(const Visit& visit, Each&... each) {
+  visit(OutputKind{"distance", "distance", "distance to the nearest site", detail::kFloats}, each.distance...);
+  visit(OutputKind{"squared", "squared distance", "its square", detail::kSquares}, each.squared...);
+  visit(OutputKind{"nearest", "nearest site", "linear index of each nearest site; -1 without a site", detail::kIndices,
+                   true},
+        each.nearest...);
+  visit(OutputKind{"coordinates", "coordinates of the nearest site",
+                   "coordinates of each nearest site; -1 without a site", detail::kIndices, true, true},
+        each.coordinates...);
+  visit(OutputKind{"offset", "offset to the nearest site",
+                   "way to each nearest site in units of the spacing; nan without a site", detail::kFloats, true, true},
+        each.offset...);
+}
+
 /// Where results go: any number of views, each of the region's shape (behind the batch axes); a default view is not
 /// computed. Outputs must not overlap the input or one another.
 template <MemorySpace Space>
-struct BasicDistanceOutputs {
-  using Out = BasicAnyView<std::byte, Space>;
-  /// float32 or float64: the correctly rounded distance, in units of the spacing; +inf without a site.
-  Out distance;
-  /// uint32, uint64 (unit spacing) or float64: squared Euclidean distance; the type's maximum or +inf without a site.
-  Out squared;
-  /// int32 or int64: linear (row-major) index in the whole input of the nearest site, the lowest among equals; −1
-  /// without.
-  Out nearest;
-  /// int32 or int64, shape [rank, batch…, region…]: the same site's coordinate along each axis; −1 without.
-  Out coordinates;
-};
+using BasicDistanceOutputs = PerOutput<BasicAnyView<std::byte, Space>>;
 using DistanceOutputs = BasicDistanceOutputs<MemorySpace::host>;
 using DeviceDistanceOutputs = BasicDistanceOutputs<MemorySpace::device>;
 

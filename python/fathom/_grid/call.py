@@ -8,7 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays.dtypes import COORDINATES, INDICES, DType, Kind, Shape, for_indices, named
+from .._arrays.dtypes import DType, Kind, Shape, for_indices, named
 from .._arrays.kinds import Input, Output
 from .._common.options import space_rank
 from .._common.progress import Listener
@@ -52,31 +52,18 @@ class Call:
             return self.input.output_into(out, kind, self.batch + self.part, dtype)
         return self.input.output(self.batch + self.part, usual if dtype is None else named(dtype, kind.allowed))
 
-    def coordinates(self, out: Any) -> Output:
-        """A place for one coordinate per element and axis."""
+    def components(self, kind: Kind, out: Any, usual: DType) -> Output:
+        """A place for one value per element and axis."""
         shape = (*self.batch, len(self.space), *self.part)
         if out is not None:
-            return self.input.output_into(out, COORDINATES, shape, None)
-        return self.input.output(shape, INDICES[0])
+            return self.input.output_into(out, kind, shape, None)
+        return self.input.output(shape, usual)
 
-    def run(
-        self,
-        distance: Output | None = None,
-        squared: Output | None = None,
-        nearest: Output | None = None,
-        coordinates: Output | None = None,
-    ) -> None:
-        """Fills the outputs that are given."""
-        _core.transform(
-            self.input.memory,
-            len(self.space),
-            self._options,
-            None if distance is None else distance.memory,
-            None if squared is None else squared.memory,
-            None if nearest is None else nearest.memory,
-            None if coordinates is None else coordinates.memory,
-            self._listener,
-        )
+    def run(self, **outputs: Output | None) -> None:
+        """Fills the outputs that are given, by the library's names for them."""
+        places = map(outputs.get, _core.OUTPUTS)
+        memory = [None if place is None else place.memory for place in places]
+        _core.transform(self.input.memory, len(self.space), self._options, self._listener, *memory)
 
     def carry(self, values: Input, out: Any) -> Any:
         """Values from the nearest sites; their own where there is none."""

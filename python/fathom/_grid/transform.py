@@ -9,7 +9,18 @@ import numpy.typing as npt
 from .._arrays.annotations import (
     Array, ArrayLike, Floats, HostArray, Integers, No, Out, SameKind, Singles, Stream, Yes, overload,
 )  # fmt: skip
-from .._arrays.dtypes import DISTANCES, FLOATS, NEAREST, SQUARED, for_indices, for_squares
+from .._arrays.dtypes import (
+    COORDINATES,
+    DISTANCES,
+    FLOATS,
+    INDICES,
+    NEAREST,
+    SQUARED,
+    Kind,
+    for_indices,
+    for_squares,
+    named,
+)
 from .._arrays.take import take
 from .._common.options import Backend, Metric, Spacing
 from .._common.progress import Progress, listener
@@ -63,8 +74,15 @@ def distance_transform(
 ) -> Out: ...
 @overload
 def distance_transform(
-    x: ArrayLike, *, squared: bool = False, return_indices: bool = False, dtype: npt.DTypeLike | None = None,
-    out: Array | None = None, indices_out: Array | None = None, **options: Unpack[TransformOptions],
+    x: HostArray, *, squared: bool = False, return_indices: bool = False, return_offsets: Yes,
+    dtype: npt.DTypeLike | None = None, out: Array | None = None, indices_out: Array | None = None,
+    offsets_out: Array | None = None, **options: Unpack[TransformOptions],
+) -> tuple[npt.NDArray[Any], ...]: ...
+@overload
+def distance_transform(
+    x: ArrayLike, *, squared: bool = False, return_indices: bool = False, return_offsets: bool = False,
+    dtype: npt.DTypeLike | None = None, out: Array | None = None, indices_out: Array | None = None,
+    offsets_out: Array | None = None, **options: Unpack[TransformOptions],
 ) -> Any: ...
 def distance_transform(
     x: ArrayLike,
@@ -79,9 +97,11 @@ def distance_transform(
     region: Region = None,
     ndim: int | None = None,
     return_indices: bool = False,
+    return_offsets: bool = False,
     dtype: npt.DTypeLike | None = None,
     out: Array | None = None,
     indices_out: Array | None = None,
+    offsets_out: Array | None = None,
     backend: Backend | None = None,
     threads: int | None = None,
     stream: Stream = None,
@@ -121,10 +141,13 @@ def distance_transform(
         given.
     return_indices : bool
         Also give the coordinates of the nearest sites.
+    return_offsets : bool
+        Also give the ways to the nearest sites.
     dtype : dtype, optional
         float32 (default) or float64; for `squared`, uint32, uint64 or float64 (default: the narrowest that is exact).
-    out, indices_out : array, optional
-        Where to put the results. Shapes and dtypes must be those of the results (`indices_out`: int32 or int64).
+    out, indices_out, offsets_out : array, optional
+        Where to put the results. Shapes and dtypes must be those of the results (`indices_out`: int32 or int64;
+        `offsets_out`: float32 or float64).
     backend : {None, "auto", "cpu", "cuda"}
         Where to compute; None and "auto": where `x` lies.
     threads : int, optional
@@ -146,6 +169,10 @@ def distance_transform(
     indices : array of int32, shape (*batch, ndim, *region)
         With `return_indices`: coordinates of the nearest site in its image, -1 where there is none or where it lies
         beyond a border of sites. Of equally near sites the one with the lowest linear index.
+    offsets : array of float32, shape (*batch, ndim, *region)
+        With `return_offsets`, float64 if `dtype` is: the way to the same site along each axis, site minus element, in
+        the unit of the spacing; over a periodic border where that is shorter. Steps times spacing in float64, rounded
+        once; NaN where the index is -1.
 
     Raises
     ------
@@ -173,6 +200,10 @@ def distance_transform(
     >>> float(distances[0, 2]), indices[:, 0, 2].tolist()
     (4.0, [2, 2])
 
+    >>> _, offsets = fathom.distance_transform(mask, spacing=(2, 0.5), return_offsets=True)
+    >>> offsets[:, 0, 0].tolist()
+    [4.0, 1.0]
+
     A batch of images in one call:
 
     >>> fathom.distance_transform(np.stack([mask, 1 - mask]), ndim=2).shape
@@ -180,19 +211,22 @@ def distance_transform(
     """
     if indices_out is not None and not return_indices:
         raise ValueError("indices_out is given, but return_indices is False; set it to True")
+    if offsets_out is not None and not return_offsets:
+        raise ValueError("offsets_out is given, but return_offsets is False; set it to True")
     settings = Settings(sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, signed)
     call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
-    coordinates = call.coordinates(indices_out) if return_indices else None
-    # A 0-d array has no axes that coordinates could lie along.
-    computed = coordinates if call.space else None
-    if squared:
-        result = call.output(SQUARED, out, dtype, for_squares(call.space, spacing))
-        call.run(squared=result, coordinates=computed)
-    else:
-        result = call.output(DISTANCES, out, dtype, FLOATS[0])
-        call.run(distance=result, coordinates=computed)
-    distances = result.finish()
-    return distances if coordinates is None else (distances, coordinates.finish())
+    coordinates = call.components(COORDINATES, indices_out, INDICES[0]) if return_indices else None
+    kind, usual = (SQUARED, for_squares(call.space, spacing)) if squared else (DISTANCES, FLOATS[0])
+    result = call.output(kind, out, dtype, usual)
+    offsets = None
+    if return_offsets:
+        is_double = dtype is not None and named(dtype, kind.allowed) == FLOATS[1]
+        offsets = call.components(Kind("offsets_out", FLOATS), offsets_out, FLOATS[is_double])
+    # A 0-d array has no axes that components could lie along.
+    of_sites = {"coordinates": coordinates, "offset": offsets} if call.space else {}
+    call.run(**{"squared" if squared else "distance": result}, **of_sites)
+    results = tuple(output.finish() for output in (result, coordinates, offsets) if output is not None)
+    return results if len(results) > 1 else results[0]
 
 
 @overload

@@ -30,8 +30,6 @@ inline std::int64_t sources_of(const Problem& p, int axis) { return p.extent(axi
 /// That a column's costs are kept for, to either side.
 inline std::int64_t most_steps(const Problem& p, int axis) { return sources_of(p, axis) + kPad; }
 
-inline bool wants_index(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
-
 /// Sizes that follow from the problem alone.
 struct Extents {
   std::int64_t rows = 1;         ///< lines along the last axis
@@ -53,7 +51,7 @@ struct Extents {
       longest = std::max(longest, sources_of(p, k));
       most_targets = std::max(most_targets, p.region_extent(k));
     }
-    index = wants_index(p);
+    index = wants_site(p);
     // Rows are short or many: a job is some rows, so that each is worth a thread's while.
     rows_per_job = std::max<std::int64_t>(1, 65536 / p.extent(last));
     buffered = p.rank > 2;

@@ -28,8 +28,7 @@ std::int64_t cap_of(const Problem& p) {
 }  // namespace
 
 bool NearEngine::serves(const Problem& p) {
-  const DistanceOutputs& out = p.outputs;
-  if (p.metric != Metric::euclidean || p.rank < 2 || out.nearest.present() || out.coordinates.present()) return false;
+  if (p.metric != Metric::euclidean || p.rank < 2 || wants_site(p)) return false;
   if (value_kind(p) != ValueKind::i32) return false;
   for (int k = 0; k + 1 < p.rank; ++k)
     if (p.border[at_axis(k)] == Border::periodic) return false;

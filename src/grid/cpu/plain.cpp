@@ -134,9 +134,8 @@ void fill(const Plan& plan, bool fast, AxisSteps& steps) {
 
 /// Real values serve images of distances.
 bool real_serves(const Problem& problem) {
-  const DistanceOutputs& out = problem.outputs;
-  return reals_fit(problem) && out.distance.present() && out.distance.dtype() == DType::float32 &&
-         !out.squared.present() && !out.nearest.present() && !out.coordinates.present() &&
+  return reals_fit(problem) && wants_only(problem, {&DistanceOutputs::distance}) &&
+         problem.outputs.distance.dtype() == DType::float32 &&
          problem.max_distance == std::numeric_limits<double>::infinity();
 }
 
@@ -144,7 +143,7 @@ bool real_serves(const Problem& problem) {
 }  // namespace plain
 
 bool plain_serves(const Problem& problem) {
-  const bool sites = problem.outputs.nearest.present() || problem.outputs.coordinates.present();
+  const bool sites = wants_site(problem);
   const bool simple = problem.metric == Metric::euclidean && (problem.integral || plain::real_serves(problem)) &&
                       !problem.signed_distance && problem.sites.rule != Sites::Rule::labels && problem.rank <= 3;
   if (!simple) return false;

@@ -231,7 +231,7 @@ Frame make_frame(const Problem& problem) {
   frame.slow_multiple = static_cast<int>(axes[0].multiple);
   frame.middle_multiple = static_cast<int>(axes[1].multiple);
   frame.fast_multiple = static_cast<int>(axes[2].multiple);
-  frame.keys = problem.outputs.nearest.present() || problem.outputs.coordinates.present();
+  frame.keys = wants_site(problem);
   frame.site = site_targets(problem, axes);
 
   // Sites farther than the reach from the region cannot matter: they are cut off.

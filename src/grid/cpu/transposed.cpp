@@ -50,9 +50,7 @@ Transposed::Transposed(const Problem& problem, int axis, Arena& arena) : problem
   const int rank = problem.rank;
   if (axis == rank - 1) return;
   problem_.input = input(problem.input, axis, arena);
-  for (AnyView DistanceOutputs::*view : {&DistanceOutputs::distance, &DistanceOutputs::squared,
-                                         &DistanceOutputs::nearest, &DistanceOutputs::coordinates})
-    problem_.outputs.*view = output(problem.outputs.*view, axis, arena);
+  for_each_output([&](const OutputKind&, AnyView& view) { view = output(view, axis, arena); }, problem_.outputs);
   rotate(problem_.spacing, rank, axis);
   rotate(problem_.border, rank, axis);
   rotate(problem_.region, rank, axis);

@@ -53,7 +53,6 @@ class Engine {
 };
 
 inline bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::labels; }
-inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
 
 /// For images of at most 128 × 128 elements, and lines as images of one row: Euclidean, with equal spacings, without
 /// periodic borders; from a mask signed only as floats without nearest sites. Null for others.

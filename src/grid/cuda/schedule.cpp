@@ -27,12 +27,14 @@ std::size_t input_bytes(const Problem& p) {
 /// Rounded up as Scratch rounds.
 std::size_t output_bytes(const Problem& p, std::int64_t items) {
   Scratch scratch(nullptr);
-  for (const AnyView* view : {&p.outputs.distance, &p.outputs.squared, &p.outputs.nearest, &p.outputs.coordinates}) {
-    if (!view->present()) continue;
-    const std::size_t components = view->rank() > p.rank ? static_cast<std::size_t>(view->shape()[0]) : 1;
-    scratch.take<std::byte>(static_cast<std::int64_t>(components * region_elements(p) * size_of(view->dtype())) *
-                            items);
-  }
+  for_each_output(
+      [&](const OutputKind& kind, const AnyView& view) {
+        if (!view.present()) return;
+        const std::size_t components = kind.has_components ? static_cast<std::size_t>(view.shape()[0]) : 1;
+        scratch.take<std::byte>(static_cast<std::int64_t>(components * region_elements(p) * size_of(view.dtype())) *
+                                items);
+      },
+      p.outputs);
   return scratch.bytes();
 }
 

@@ -16,14 +16,13 @@ using fathom::cuda::OnDevice;
 
 int device_of(const Problem& p, cudaStream_t stream) {
   const int device = fathom::cuda::device_of(p.input.data(), "input", stream);
-  const auto check_device = [&](const AnyConstView& view, const char* name) {
-    if (view.present() && fathom::cuda::device_of(view.data(), name, stream) != device)
-      throw InvalidArgument(std::string("'") + name + "' is on another device than the input");
-  };
-  check_device(p.outputs.distance, "distance");
-  check_device(p.outputs.squared, "squared");
-  check_device(p.outputs.nearest, "nearest");
-  check_device(p.outputs.coordinates, "coordinates");
+  for_each_output(
+      [&](const OutputKind& kind, const AnyView& view) {
+        const std::string name(kind.name);
+        if (view.present() && fathom::cuda::device_of(view.data(), name.c_str(), stream) != device)
+          throw InvalidArgument("'" + name + "' is on another device than the input");
+      },
+      p.outputs);
   return device;
 }
 

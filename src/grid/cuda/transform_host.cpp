@@ -147,9 +147,11 @@ class HostTransform {
  private:
   std::size_t all_bytes() const {
     std::size_t bytes = static_cast<std::size_t>(element_count(p_.input.shape())) * size_of(p_.input.dtype());
-    for (const AnyView* view :
-         {&p_.outputs.distance, &p_.outputs.squared, &p_.outputs.nearest, &p_.outputs.coordinates})
-      if (view->present()) bytes += static_cast<std::size_t>(element_count(view->shape())) * size_of(view->dtype());
+    for_each_output(
+        [&](const OutputKind&, const AnyView& view) {
+          if (view.present()) bytes += static_cast<std::size_t>(element_count(view.shape())) * size_of(view.dtype());
+        },
+        p_.outputs);
     return bytes * static_cast<std::size_t>(batch_.count());
   }
 
@@ -193,15 +195,13 @@ class HostTransform {
     Problem problem = part_of(p_, slice.axis, slice.range);
     batch.shape = Shape{slice.items};
     Scratch scratch(outputs_[place]);
-    const auto put = [&](AnyView& view, Strides& item) {
-      const DeviceOutput output = DeviceOutput::take(view, problem, slice.items, scratch);
-      view = output.view;
-      item = output.item;
-    };
-    put(problem.outputs.distance, batch.distance);
-    put(problem.outputs.squared, batch.squared);
-    put(problem.outputs.nearest, batch.nearest);
-    put(problem.outputs.coordinates, batch.coordinates);
+    for_each_output(
+        [&](const OutputKind&, AnyView& view, Strides& item) {
+          const DeviceOutput output = DeviceOutput::take(view, problem, slice.items, scratch);
+          view = output.view;
+          item = output.item;
+        },
+        problem.outputs, batch);
     if (!engine_.reads_input()) return problem;
     // The view has the place that it would have with all columns.
     const Range read = engine_.columns_read(slice.range);
@@ -236,24 +236,20 @@ class HostTransform {
     Batch batch;
     const Problem problem = problem_of(part, batch);
     std::int64_t bytes = 0;
-    const auto get = [&](const AnyView& host, const Strides& strides, const AnyView& device) {
+    const auto get = [&](const OutputKind& kind, const AnyView& host, const Strides& strides, const AnyView& device) {
       if (!host.present()) return;
       Slice slice = part.slice;
       const std::int64_t begin = p_.range(slice.axis).begin;
       slice.range = {slice.range.begin - begin, slice.range.end - begin};
-      const bool components = host.rank() > p_.rank;
       const std::byte* from = device.data();
-      for (std::int64_t k = 0; k < (components ? host.shape()[0] : 1); ++k) {
-        const auto rows = rows_of(components ? component_of(host, k) : host, batch_.shape, strides, slice);
+      for (std::int64_t k = 0; k < (kind.has_components ? host.shape()[0] : 1); ++k) {
+        const auto rows = rows_of(kind.has_components ? component_of(host, k) : host, batch_.shape, strides, slice);
         staging_.download(from, rows, down_.get());
         from += rows.all_bytes();
         bytes += static_cast<std::int64_t>(rows.all_bytes());
       }
     };
-    get(p_.outputs.distance, batch_.distance, problem.outputs.distance);
-    get(p_.outputs.squared, batch_.squared, problem.outputs.squared);
-    get(p_.outputs.nearest, batch_.nearest, problem.outputs.nearest);
-    get(p_.outputs.coordinates, batch_.coordinates, problem.outputs.coordinates);
+    for_each_output(get, p_.outputs, batch_, problem.outputs);
     downloaded_[place].record(down_.get());
     monitor_.advance(bytes);
   }

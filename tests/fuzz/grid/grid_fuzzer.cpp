@@ -61,13 +61,15 @@ grid::DistanceOptions read_options(Bytes& bytes, const Shape& shape) {
 }
 
 Wanted read_wanted(Bytes& bytes) {
-  const std::uint8_t wanted = bytes.next();
-  const auto maybe = [&](int bit, std::initializer_list<DType> dtypes) -> std::optional<DType> {
-    if (!(wanted >> bit & 1)) return {};
-    return bytes.choose(dtypes);
-  };
-  return {maybe(0, {DType::float32, DType::float64}), maybe(1, {DType::uint32, DType::uint64, DType::float64}),
-          maybe(2, {DType::int32, DType::int64}), maybe(3, {DType::int32, DType::int64})};
+  unsigned bits = bytes.next();
+  Wanted wanted;
+  grid::for_each_output(
+      [&](const grid::OutputKind& kind, std::optional<DType>& dtype) {
+        if (bits & 1) dtype = kind.dtypes[static_cast<std::size_t>(bytes.below(static_cast<int>(kind.dtypes.size())))];
+        bits >>= 1;
+      },
+      wanted);
+  return wanted;
 }
 
 [[noreturn]] void fault(const grid::DistanceOptions& options, const Array& input, const std::string& what) {
@@ -77,9 +79,11 @@ Wanted read_wanted(Bytes& bytes) {
 }
 
 bool untouched(const Results& results) {
-  for (const auto* array : {&results.distance, &results.squared, &results.nearest, &results.coordinates})
-    if (*array && !is_poisoned(**array)) return false;
-  return true;
+  bool all = true;
+  grid::for_each_output(
+      [&](const grid::OutputKind&, const std::optional<Array>& array) { all &= !array || is_poisoned(*array); },
+      results);
+  return all;
 }
 
 /// The results, or nothing if the call was refused.

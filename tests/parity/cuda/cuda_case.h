@@ -135,8 +135,9 @@ inline void check_budgets(Case& c) {
   c.options.execution.scratch_limit = smallest - 1;
   results = make_results(c.input.shape(), c.options, c.wanted);
   ASSERT_THROW(grid::distance_transform(c.input.view(), c.options, results.views()), InvalidArgument);
-  for (const auto* array : {&results.distance, &results.squared, &results.nearest, &results.coordinates})
-    ASSERT_TRUE(!*array || is_poisoned(**array));
+  grid::for_each_output(
+      [](const grid::OutputKind&, const std::optional<Array>& array) { ASSERT_TRUE(!array || is_poisoned(*array)); },
+      results);
 }
 
 /// Results of many kinds, of a region now and then.
@@ -153,6 +154,7 @@ inline void ask_for_any(Case& c, Random& random) {
       c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
       if (chance(random, 0.3)) c.wanted.distance.reset();
       if (chance(random, 0.3)) c.wanted.coordinates = DType::int32;
+      if (chance(random, 0.3)) c.wanted.offset = DType::float32;
       break;
     default: break;
   }

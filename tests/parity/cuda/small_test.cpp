@@ -66,6 +66,7 @@ TEST_F(Cuda, SmallImagesWithOtherOptions) {
           c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
           if (chance(random, 0.3)) c.wanted.distance.reset();
           if (chance(random, 0.3)) c.wanted.coordinates = DType::int32;
+          if (chance(random, 0.3)) c.wanted.offset = DType::float64;
           break;
         default: c.wanted.squared = pick<DType>(random, {DType::uint32, DType::float64});
       }

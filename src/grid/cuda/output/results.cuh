@@ -8,6 +8,7 @@
 #include "grid/cuda/output/site_results.cuh"
 #include "grid/cuda/output/value_results.cuh"
 #include "grid/metric.h"
+#include "grid/offset.hd.h"
 #include "grid/value.hd.h"
 
 namespace fathom::grid::cuda {
@@ -34,16 +35,17 @@ struct Output {
 };
 
 template <class V>
-struct Emitter {
+struct Emitter : PerOutput<Output> {
   Classes classes;
   Input input;
-  Output distance, squared, nearest, coordinates;
   SiteResults sites;
   ValueResults values;
   std::int64_t first_item = 0;
   std::int64_t begin[kMaxSpaceRank] = {};  ///< of the region
   std::int64_t end[kMaxSpaceRank] = {};
   bool sites_beyond[kMaxSpaceRank] = {};  ///< borders
+  bool is_periodic[kMaxSpaceRank] = {};
+  double spacing[kMaxSpaceRank] = {};
   AxisCost<V> cost[kMaxSpaceRank];
   int caller_axis[kMaxSpaceRank] = {};
   int caller_rank = 0;
@@ -57,10 +59,11 @@ struct Emitter {
     Emitter e;
     e.classes = Classes::of(p);
     e.input = Input::of(p, batch);
-    e.distance = Output::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
-    e.squared = Output::of(p.outputs.squared, p.rank, batch.shape, batch.squared);
-    e.nearest = Output::of(p.outputs.nearest, p.rank, batch.shape, batch.nearest);
-    e.coordinates = Output::of(p.outputs.coordinates, p.rank, batch.shape, batch.coordinates);
+    for_each_output(
+        [&](const OutputKind&, Output& output, const AnyView& view, const Strides& strides) {
+          output = Output::of(view, p.rank, batch.shape, strides);
+        },
+        e, p.outputs, batch);
     e.sites = SiteResults::of(p, batch);
     e.values = ValueResults::of(p, batch);
     e.first_item = first_item;
@@ -69,6 +72,8 @@ struct Emitter {
       e.begin[k] = p.range(k).begin;
       e.end[k] = p.range(k).end;
       e.sites_beyond[k] = p.border[axis] == Border::sites;
+      e.is_periodic[k] = p.border[axis] == Border::periodic;
+      e.spacing[k] = p.spacing[axis];
       e.has_border |= e.sites_beyond[k];
       e.cost[k] = axis_cost<V>(p, k);
       e.caller_axis[k] = p.caller_axis[axis];
@@ -108,14 +113,15 @@ struct Emitter {
       site = -1;
     }
     item += first_item;
-    if (distance.data) write_distance(offset(distance, item, at), inside, value);
-    if (squared.data) write_squared(offset(squared, item, at), value);
-    if (nearest.data) write_integer(nearest, offset(nearest, item, at), site);
-    if (coordinates.data) write_coordinates(offset(coordinates, item, at), site);
+    if (distance.data) write_distance(place(distance, item, at), inside, value);
+    if (squared.data) write_squared(place(squared, item, at), value);
+    if (nearest.data) write_integer(nearest, place(nearest, item, at), site);
+    if (coordinates.data) write_coordinates(place(coordinates, item, at), site);
+    if (offset.data) write_offset(place(offset, item, at), at, site);
   }
 
  private:
-  __device__ std::int64_t offset(const Output& output, std::int64_t item, const std::int64_t* at) const {
+  __device__ std::int64_t place(const Output& output, std::int64_t item, const std::int64_t* at) const {
     std::int64_t elements = output.items.offset(item);
     for (int k = 0; k < input.rank; ++k) elements += (at[k] - begin[k]) * output.stride[k];
     return elements;
@@ -174,6 +180,27 @@ struct Emitter {
     if (site < 0) return;
     for (int k = input.rank - 1; k >= 0; --k) {
       write_integer(coordinates, at + caller_axis[k] * coordinates.component, site % input.extent[k]);
+      site /= input.extent[k];
+    }
+  }
+
+  static __device__ void write_real(const Output& output, std::int64_t at, float as_float, double value) {
+    if (output.dtype == DType::float32) reinterpret_cast<float*>(output.data)[at] = as_float;
+    else reinterpret_cast<double*>(output.data)[at] = value;
+  }
+
+  /// @param place  of the first component, @param at  as emit() takes it
+  __device__ void write_offset(std::int64_t place, const std::int64_t* at, std::int64_t site) const {
+    for (int k = 0; k < caller_rank; ++k) {
+      const std::int64_t to = place + k * offset.component;
+      if (site < 0) write_real(offset, to, no_offset<float>(), no_offset<double>());
+      else write_real(offset, to, 0, 0);
+    }
+    if (site < 0) return;
+    for (int k = input.rank - 1; k >= 0; --k) {
+      const std::int64_t steps = steps_to(site % input.extent[k], at[k], input.extent[k], is_periodic[k]);
+      const std::int64_t to = place + caller_axis[k] * offset.component;
+      write_real(offset, to, offset_of<float>(steps, spacing[k]), offset_of<double>(steps, spacing[k]));
       site /= input.extent[k];
     }
   }

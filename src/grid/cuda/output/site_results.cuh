@@ -17,8 +17,9 @@ inline bool is_scaled(const Problem& p) { return p.metric == Metric::euclidean &
 /// axes.
 inline bool has_whole_outputs(const Problem& p) {
   const DistanceOutputs& out = p.outputs;
-  bool whole = p.rank <= 3 && !out.squared.present() && !out.coordinates.present() && !p.signed_distance &&
-               std::isinf(p.max_distance) && (!out.distance.present() || out.distance.dtype() == DType::float32);
+  bool whole = p.rank <= 3 && wants_only(p, {&DistanceOutputs::distance, &DistanceOutputs::nearest}) &&
+               !p.signed_distance && std::isinf(p.max_distance) &&
+               (!out.distance.present() || out.distance.dtype() == DType::float32);
   for (int k = 0; k < p.rank; ++k)
     whole &= p.region_extent(k) == p.extent(k) && p.border[static_cast<std::size_t>(k)] != Border::sites;
   return whole;

@@ -43,7 +43,7 @@ struct ValueResults {
   static ValueResults of(const Problem& p, const Batch& batch) {
     const DistanceOutputs& out = p.outputs;
     ValueResults values;
-    values.serves = p.rank <= 3 && !out.nearest.present() && !out.coordinates.present() && std::isinf(p.max_distance);
+    values.serves = p.rank <= 3 && !wants_site(p) && std::isinf(p.max_distance);
     for (int k = 0; k < p.rank; ++k) values.serves &= p.border[static_cast<std::size_t>(k)] != Border::sites;
     if (!values.serves) return values;
     for (int k = 0; k < p.rank; ++k) {

@@ -286,14 +286,15 @@ bool volume_serves(const Problem& p) {
 Problem columns_of(const Problem& p, const Range& range) {
   Problem columns = part_of(p, 2, range);
   const std::int64_t before = range.begin - p.range(2).begin;
-  DistanceOutputs& out = columns.outputs;
-  for (AnyView* view : {&out.distance, &out.squared, &out.nearest, &out.coordinates}) {
-    if (!view->present()) continue;
-    Shape shape = view->shape();
-    shape[shape.rank() - 1] = range.end - range.begin;
-    *view = AnyView(view->data() + before * static_cast<std::int64_t>(size_of(view->dtype())), view->dtype(), shape,
-                    view->strides());
-  }
+  for_each_output(
+      [&](const OutputKind&, AnyView& view) {
+        if (!view.present()) return;
+        Shape shape = view.shape();
+        shape[shape.rank() - 1] = range.end - range.begin;
+        view = AnyView(view.data() + before * static_cast<std::int64_t>(size_of(view.dtype())), view.dtype(), shape,
+                       view.strides());
+      },
+      columns.outputs);
   return columns;
 }
 
