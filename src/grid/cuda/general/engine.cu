@@ -25,48 +25,26 @@ namespace fathom::grid::cuda::general {
 
 namespace {
 
-constexpr int kPerThread = 4;  ///< elements, 32 apart, so that finding their row costs less
-
-__device__ std::int64_t first_of_thread() {
-  const std::int64_t thread = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
-  return thread / 32 * 32 * kPerThread + thread % 32;
-}
-unsigned blocks_of(std::int64_t elements) {
-  return blocks_for((elements + 32 * kPerThread - 1) / (32 * kPerThread) * 32, kGeneralBlock);
-}
-
-/// Values (and sites) of the last axis, from its words. Thread = kPerThread elements.
+/// Values (and sites) of the last axis, from its words. Thread = element.
 template <class V>
 struct RowValues {
   LineWords words;
   Columns columns;
   AxisCost<V> cost;
-  FloatResults<V> floats;  ///< where these are wanted, nothing else is written
   V* value = nullptr;
   std::int64_t* site = nullptr;  ///< null: not wanted
 };
 
 template <class V>
 __global__ void __launch_bounds__(kGeneralBlock) find_row_values(const __grid_constant__ RowValues<V> p) {
-  const std::int64_t first = first_of_thread(), count = p.words.lines.outer * p.columns.count;
-  if (first >= count) return;
-  const Division division(first, p.columns.count);
-  std::int64_t row = division.quotient, at = division.remainder;
-#pragma unroll
-  for (int k = 0; k < kPerThread; ++k, at += 32) {
-    const std::int64_t i = first + k * 32;
-    if (i >= count) return;
-    for (; at >= p.columns.count; at -= p.columns.count) ++row;
-    const InLine nearest = p.words.nearest(row, 0, static_cast<std::int32_t>(p.columns.first + at));
-    const bool none = nearest.steps >> 31;
-    const V value[] = {none ? no_value<V>() : p.cost(nearest.steps)};
-    if (p.floats.to.data) {
-      p.floats.write(row, at, 0, 1, value);
-      continue;
-    }
-    p.value[i] = value[0];
-    if (p.site) p.site[i] = none ? -1 : nearest.site;
-  }
+  const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
+  if (i >= p.words.lines.outer * p.columns.count) return;
+  const Division by_row(i, p.columns.count);
+  const auto x = static_cast<std::int32_t>(p.columns.first + by_row.remainder);
+  const InLine nearest = p.words.nearest(by_row.quotient, 0, x);
+  const bool none = nearest.steps >> 31;
+  p.value[i] = none ? no_value<V>() : p.cost(nearest.steps);
+  if (p.site) p.site[i] = none ? -1 : nearest.site;
 }
 
 /// From values and sites to outputs. Thread = element.
@@ -170,7 +148,6 @@ class Solver {
         columns_(Columns::of(problem)),
         classes_(Classes::of(problem)),
         emitter_(Emitter<V>::of(problem, batch, first_item)),
-        floats_(FloatResults<V>::of(problem, batch, first_item)),
         rows_(make_rows(problem, items, words)) {
     memory_.take(scratch, problem, items);
   }
@@ -178,7 +155,7 @@ class Solver {
   void run() {
     find_rows();
     for (int axis = p_.rank - 2; axis >= 0; --axis) pass(axis);
-    if (!floats_.to.data) emit_all();
+    emit_all();
   }
 
  private:
@@ -191,11 +168,10 @@ class Solver {
     rows.words = rows_;
     rows.columns = columns_;
     rows.cost = axis_cost<V>(p_, p_.rank - 1);
-    if (p_.rank == 1) rows.floats = floats_;
     rows.value = memory_.value[from_];
     rows.site = carries_site() ? memory_.site[from_] : nullptr;
     const std::int64_t elements = rows.words.lines.outer * columns_.count;
-    find_row_values<<<blocks_of(elements), kGeneralBlock, 0, stream_>>>(rows);
+    find_row_values<V><<<blocks_for(elements, kGeneralBlock), kGeneralBlock, 0, stream_>>>(rows);
     fathom::cuda::check_launch("finding distances in rows");
   }
 
@@ -244,7 +220,6 @@ class Solver {
     pass.cap = cap_above(largest_kept<V>(p_));
     pass.chessboard = p_.metric == Metric::chessboard;
     pass.periodic = p_.border[static_cast<std::size_t>(axis)] == Border::periodic;
-    if (axis == 0) pass.floats = floats_;
     pass.result = memory_.value[1 - from_];
     pass.result_site = memory_.site[1 - from_];
     const std::int64_t warps = (pass.lines.count() + 31) / 32 * pass.blocks;
@@ -292,7 +267,6 @@ class Solver {
   const Columns columns_;
   const Classes classes_;
   const Emitter<V> emitter_;
-  const FloatResults<V> floats_;
   const LineWords rows_;
   Memory<V> memory_;
   int from_ = 0;  ///< which of the two buffers holds the sources

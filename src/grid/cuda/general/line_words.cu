@@ -7,7 +7,6 @@
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/general/line_words.h"
-#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/tuning.h"
 
 namespace fathom::grid::cuda::general {
@@ -21,15 +20,15 @@ struct Source {
   Input input;
   Classes classes;
   std::int64_t first_item;
-  std::int64_t lines_before;  ///< lines of an item before the axis
+  std::int64_t bytes;             ///< of an element
+  std::int64_t lines_before = 1;  ///< lines of an item before the axis
 
   /// Offset of a line's first element in its item, and the item.
   __device__ const std::byte* item(const Lines& lines, std::int64_t outer, std::int64_t inner,
                                    std::int64_t& offset) const {
     const Division by_item(outer, lines_before);
     offset = input.offset(0, lines.axis, by_item.remainder) + input.offset(lines.axis + 1, input.rank, inner);
-    const std::int64_t elements = input.items.offset(first_item + by_item.quotient);
-    return input.data + elements * static_cast<std::int64_t>(size_of_element());
+    return input.data + input.items.offset(first_item + by_item.quotient) * bytes;
   }
 
   /// The bit of element x of a line that starts at `line`.
@@ -40,75 +39,10 @@ struct Source {
     if (x > 0) return classes.differ(item, at - stride, at);
     return periodic && classes.differ(item, line + (lines.extent - 1) * stride, at);
   }
-
- private:
-  __device__ std::size_t size_of_element() const {
-    switch (input.dtype) {
-      case DType::boolean:
-      case DType::uint8:
-      case DType::int8: return 1;
-      case DType::uint16:
-      case DType::int16: return 2;
-      case DType::uint32:
-      case DType::int32:
-      case DType::float32: return 4;
-      default: return 8;
-    }
-  }
 };
 
-constexpr int kWordsOfWarp = 4;  ///< so that finding the row costs less than reading it
-
-/// The last axis. Warp = words that follow one another, lane = element: reads are coalesced.
-__global__ void __launch_bounds__(kGeneralBlock) fill_bits_of_rows(LineWords words, Source source) {
-  const std::int64_t first = (std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x) / 32 * kWordsOfWarp;
-  const Division by_row(first, words.words);
-  std::int64_t row = by_row.quotient, line = 0;
-  auto w = static_cast<std::int32_t>(by_row.remainder);
-  const std::byte* item = source.item(words.lines, row, 0, line);
-  for (std::int64_t i = first; i < min(first + kWordsOfWarp, words.count()); ++i, ++w) {
-    if (w == words.words) {
-      w = 0;
-      item = source.item(words.lines, ++row, 0, line);
-    }
-    const std::int32_t x = w * kWordElements + static_cast<std::int32_t>(threadIdx.x % 32);
-    const bool there = x < words.lines.extent;
-    const unsigned bits = __ballot_sync(kAll, there && source.bit(item, line, words.lines, words.periodic, x));
-    const bool pin = words.pinned && there && fulfils(source.classes.background, item, line + x);
-    const unsigned pinned = __ballot_sync(kAll, pin);
-    if (threadIdx.x % 32 != 0) continue;
-    words.bits[i] = bits;
-    if (words.pinned) words.pinned[i] = pinned;
-  }
-}
-
-/// The same for bytes told apart by being zero, where all rows are whole words at multiples of 16. Thread = word.
-__global__ void __launch_bounds__(kGeneralBlock) fill_bits_of_bytes(LineWords words, Source source) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
-  if (i >= words.count()) return;
-  const Division by_row(i, words.words);
-  std::int64_t line = 0;
-  const std::byte* item = source.item(words.lines, by_row.quotient, 0, line);
-  const auto* bytes = reinterpret_cast<const uint4*>(item + line) + 2 * by_row.remainder;
-  const unsigned nonzero = nonzero_bytes(bytes[0]) | nonzero_bytes(bytes[1]) << 16;
-  words.bits[i] = source.classes.site.kind == ElementRule::Kind::zero ? ~nonzero : nonzero;
-}
-
-/// Whether that serves.
-bool has_words_of_bytes(const Input& input, const Classes& classes) {
-  constexpr int kBytes = 16;
-  const ElementRule::Kind kind = classes.site.kind;
-  bool serves = !classes.boundaries && size_of(input.dtype) == 1 &&
-                (kind == ElementRule::Kind::zero || kind == ElementRule::Kind::nonzero) &&
-                reinterpret_cast<std::uintptr_t>(input.data) % kBytes == 0 &&
-                input.extent[input.rank - 1] % kWordElements == 0;
-  for (int k = 0; k + 1 < input.rank; ++k) serves &= input.stride[k] % kBytes == 0;
-  for (int k = 0; k < input.items.rank; ++k) serves &= input.items.stride[k] % kBytes == 0;
-  return serves;
-}
-
-/// Any other axis. Thread = word: neighbouring threads read neighbouring lines.
-__global__ void __launch_bounds__(kGeneralBlock) fill_bits_of_columns(LineWords words, Source source) {
+/// Thread = word. Neighbouring threads read neighbouring lines, but along the last axis the next words of a row.
+__global__ void __launch_bounds__(kGeneralBlock) fill_bits(LineWords words, Source source) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
   if (i >= words.count()) return;
   const Division by_inner(i, words.lines.inner), by_words(by_inner.quotient, words.words);
@@ -144,33 +78,6 @@ __device__ std::int32_t minus_first_site(const LineWords& words, std::int64_t i,
 
 __device__ std::int32_t right_of(std::int32_t minus_site) { return minus_site == kNone ? -1 : -minus_site; }
 
-/// Carries along lines that lie side by side. Thread = line.
-__global__ void __launch_bounds__(kGeneralBlock) carry_along_columns(LineWords words) {
-  const std::int64_t line = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
-  const Lines& lines = words.lines;
-  if (line >= lines.count()) return;
-  const Division by_inner(line, lines.inner);
-  const std::int64_t base = by_inner.quotient * words.words * lines.inner + by_inner.remainder;
-  std::int32_t before = kNone, behind = kNone;
-  if (words.periodic)
-    for (std::int32_t w = 0; w < words.words; ++w) {
-      before = max(before, last_site(words, base + w * lines.inner, w));
-      behind = max(behind, minus_first_site(words, base + w * lines.inner, w));
-    }
-  std::int32_t carry = before == kNone ? kNone : before - lines.extent;
-  for (std::int32_t w = 0; w < words.words; ++w) {
-    const std::int64_t i = base + w * lines.inner;
-    words.left[i] = carry;
-    carry = max(carry, last_site(words, i, w));
-  }
-  carry = behind == kNone ? kNone : behind - lines.extent;
-  for (std::int32_t w = words.words - 1; w >= 0; --w) {
-    const std::int64_t i = base + w * lines.inner;
-    words.right[i] = right_of(carry);
-    carry = max(carry, minus_first_site(words, i, w));
-  }
-}
-
 /// The largest value before each thread of the block, and over all of them.
 template <int kThreads>
 struct MaxScan {
@@ -199,33 +106,33 @@ struct MaxScan {
   }
 };
 
-/// Carries along rows. A warp or a block = row, which it walks in steps of as many words as it has threads, there and
-/// back.
+/// Carries. A warp or a block = line, which it walks in steps of as many words as it has threads, there and back.
 template <int kThreads>
-__global__ void __launch_bounds__(std::max(kThreads, kGeneralBlock)) carry_along_rows(LineWords words) {
-  const std::int64_t row = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kThreads;
-  if (row >= words.lines.count()) return;
-  const std::int64_t base = row * words.words;
+__global__ void __launch_bounds__(std::max(kThreads, kGeneralBlock)) carry(LineWords words) {
+  const std::int64_t line = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kThreads;
+  if (line >= words.lines.count()) return;
+  const Division by_inner(line, words.lines.inner);
+  const std::int64_t base = by_inner.quotient * words.words * words.lines.inner + by_inner.remainder;
   const std::int32_t count = words.words, me = static_cast<std::int32_t>(threadIdx.x % kThreads);
+  const auto at = [&](std::int32_t w) { return base + w * words.lines.inner; };
+  const auto last = [&](std::int32_t w) { return w < count ? last_site(words, at(w), w) : kNone; };
+  const auto first = [&](std::int32_t w) { return w >= 0 && w < count ? minus_first_site(words, at(w), w) : kNone; };
   std::int32_t before = kNone, behind = kNone;
   for (std::int32_t w0 = 0; words.periodic && w0 < count; w0 += kThreads) {
-    const std::int32_t w = w0 + me;
-    before = max(before, MaxScan<kThreads>(w < count ? last_site(words, base + w, w) : kNone).all);
-    behind = max(behind, MaxScan<kThreads>(w < count ? minus_first_site(words, base + w, w) : kNone).all);
+    before = max(before, MaxScan<kThreads>(last(w0 + me)).all);
+    behind = max(behind, MaxScan<kThreads>(first(w0 + me)).all);
   }
-  std::int32_t carry = before == kNone ? kNone : before - words.lines.extent;
+  std::int32_t carried = before == kNone ? kNone : before - words.lines.extent;
   for (std::int32_t w0 = 0; w0 < count; w0 += kThreads) {
-    const std::int32_t w = w0 + me;
-    const MaxScan<kThreads> scan(w < count ? last_site(words, base + w, w) : kNone);
-    if (w < count) words.left[base + w] = max(carry, scan.before);
-    carry = max(carry, scan.all);
+    const MaxScan<kThreads> scan(last(w0 + me));
+    if (w0 + me < count) words.left[at(w0 + me)] = max(carried, scan.before);
+    carried = max(carried, scan.all);
   }
-  carry = behind == kNone ? kNone : behind - words.lines.extent;
-  for (std::int32_t w0 = 0; w0 < count; w0 += kThreads) {
-    const std::int32_t w = count - 1 - w0 - me;
-    const MaxScan<kThreads> scan(w >= 0 ? minus_first_site(words, base + w, w) : kNone);
-    if (w >= 0) words.right[base + w] = right_of(max(carry, scan.before));
-    carry = max(carry, scan.all);
+  carried = behind == kNone ? kNone : behind - words.lines.extent;
+  for (std::int32_t w0 = count - 1; w0 >= 0; w0 -= kThreads) {
+    const MaxScan<kThreads> scan(first(w0 - me));
+    if (w0 - me >= 0) words.right[at(w0 - me)] = right_of(max(carried, scan.before));
+    carried = max(carried, scan.all);
   }
 }
 
@@ -233,22 +140,12 @@ __global__ void __launch_bounds__(std::max(kThreads, kGeneralBlock)) carry_along
 
 void fill_line_words(const LineWords& words, const Input& input, const Classes& classes, std::int64_t first_item,
                      cudaStream_t stream) {
-  Source source{input, classes, first_item, 1};
+  Source source{input, classes, first_item, static_cast<std::int64_t>(size_of(input.dtype))};
   for (int k = 0; k < words.lines.axis; ++k) source.lines_before *= input.extent[k];
-  if (words.lines.axis == input.rank - 1) {
-    if (has_words_of_bytes(input, classes))
-      fill_bits_of_bytes<<<blocks_for(words.count(), kGeneralBlock), kGeneralBlock, 0, stream>>>(words, source);
-    else
-      fill_bits_of_rows<<<blocks_for((words.count() + kWordsOfWarp - 1) / kWordsOfWarp * 32, kGeneralBlock),
-                          kGeneralBlock, 0, stream>>>(words, source);
-    const std::int64_t rows = words.lines.count();
-    if (words.words < kLongRow)
-      carry_along_rows<32><<<blocks_for(rows * 32, kGeneralBlock), kGeneralBlock, 0, stream>>>(words);
-    else carry_along_rows<1024><<<static_cast<unsigned>(rows), 1024, 0, stream>>>(words);
-  } else {
-    fill_bits_of_columns<<<blocks_for(words.count(), kGeneralBlock), kGeneralBlock, 0, stream>>>(words, source);
-    carry_along_columns<<<blocks_for(words.lines.count(), kGeneralBlock), kGeneralBlock, 0, stream>>>(words);
-  }
+  fill_bits<<<blocks_for(words.count(), kGeneralBlock), kGeneralBlock, 0, stream>>>(words, source);
+  const std::int64_t lines = words.lines.count();
+  if (words.words < kLongRow) carry<32><<<blocks_for(lines * 32, kGeneralBlock), kGeneralBlock, 0, stream>>>(words);
+  else carry<1024><<<static_cast<unsigned>(lines), 1024, 0, stream>>>(words);
   fathom::cuda::check_launch("finding sites along lines");
 }
 

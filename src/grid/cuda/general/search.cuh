@@ -11,7 +11,6 @@
 // of a bound, and the few blocks that no bound excludes.
 #pragma once
 
-#include "grid/cuda/general/float_results.cuh"
 #include "grid/cuda/general/line_words.h"
 #include "grid/cuda/tuning.h"
 #include "grid/value.hd.h"
@@ -33,8 +32,7 @@ template <class V>
 struct Pass {
   Lines lines;
   const V* source = nullptr;
-  const std::int64_t* source_site =
-      nullptr;  ///< linear in the axes behind this one; null: coordinates of sources instead
+  const std::int64_t* source_site = nullptr;  ///< linear in the axes behind this; null: coordinates of sources instead
   const V* block_least = nullptr;
   const V* super_least = nullptr;
   std::int32_t first_block = 0, blocks = 0;  ///< of targets
@@ -43,8 +41,7 @@ struct Pass {
   AxisCost<V> cost;
   V cap = 0;  ///< values ≥ cap need not be found
   bool chessboard = false, periodic = false;
-  LineWords start;         ///< ends of runs of equal classes; without bits: none
-  FloatResults<V> floats;  ///< where these are wanted, nothing else is written
+  LineWords start;  ///< ends of runs of equal classes; without bits: none
   V* result = nullptr;
   std::int64_t* result_site = nullptr;  ///< linear in this axis and those behind it, or the coordinate along this one
 };
@@ -91,7 +88,6 @@ class Search {
 
   __device__ void finish() {
     if (!active_) return;
-    if (!kTies && p_.floats.to.data) return p_.floats.write(outer_, inner_, at_, min(kTargets, n_ - at_), best_);
 #pragma unroll
     for (int r = 0; r < kTargets; ++r) {
       const std::int32_t y = at_ + r;

@@ -28,8 +28,8 @@ struct Division {
 /// Offsets of a batch's items in one view.
 struct ItemStrides {
   int rank = 0;
-  std::int64_t extent[kMaxSpaceRank] = {};
-  std::int64_t stride[kMaxSpaceRank] = {};
+  std::int64_t extent[kMaxRank] = {};
+  std::int64_t stride[kMaxRank] = {};
 
   static ItemStrides of(Shape shape, Strides strides) {
     ItemStrides result;

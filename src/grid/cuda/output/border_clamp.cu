@@ -21,25 +21,21 @@ constexpr int kClampTogether = 8, kClampWidth = 32 * kClampTogether;
 /// Float distances over a region.
 struct BorderClamp {
   Limits limits;
-  float* distance = nullptr;
+  Placed<float> distance;
   std::int64_t begin[3] = {0, 0, 0}, count[3] = {1, 1, 1};  ///< of the region
-  std::int64_t stride[3] = {0, 0, 1};
-  ItemStrides items = {};
   std::int64_t first_item = 0;
   int chunks = 1;          ///< of a row
   std::int64_t warps = 0;  ///< a chunk each
 
   static BorderClamp of(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items) {
     BorderClamp clamp{.limits = Limits::of(p),
-                      .distance = reinterpret_cast<float*>(p.outputs.distance.data()),
+                      .distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance),
                       .first_item = first_item};
     for (int k = 0; k < p.rank; ++k) {
       const int axis = 3 - p.rank + k;
       clamp.begin[axis] = p.range(k).begin;
       clamp.count[axis] = p.region_extent(k);
-      clamp.stride[axis] = p.outputs.distance.strides()[k];
     }
-    clamp.items = ItemStrides::of(batch.shape, batch.distance);
     clamp.chunks = static_cast<int>((clamp.count[2] + kClampWidth - 1) / kClampWidth);
     clamp.warps = items * clamp.count[0] * clamp.count[1] * clamp.chunks;
     return clamp;
@@ -56,7 +52,7 @@ __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __grid_cons
   if (warp >= p.warps) return;
   const Division chunk(warp, p.chunks), row(chunk.quotient, p.count[1]), plane(row.quotient, p.count[0]);
   const std::int64_t y = row.remainder, z = plane.remainder, x0 = chunk.remainder * kClampWidth + lane_id();
-  float* out = p.distance + p.items.offset(p.first_item + plane.quotient) + z * p.stride[0] + y * p.stride[1] + x0;
+  float* out = p.distance.row(p.first_item + plane.quotient, z, y) + x0;
   const std::int32_t around = min(p.to_border(0, z), p.to_border(1, y));
   const auto count = static_cast<int>(min(p.count[2] - x0, std::int64_t{kClampWidth}));
   float distance[kClampTogether];  // all are read before any is written, so that the waits are one

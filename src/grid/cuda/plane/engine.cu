@@ -7,7 +7,7 @@
 // words of their own (plane/labels.cuh), limits a kernel more (output/border_clamp.cu). With spacings that squares of
 // 31 bits do not hold, rough squares say where to look, and double has the last word (plane/exact.cuh). What is left to
 // do stays on the device: the host launches all and waits for nothing. The two kernels that write results are compiled
-// apart (plane/solve.cuh).
+// apart (plane/solve.cu).
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -16,9 +16,7 @@
 #include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/labels.cuh"
-#include "grid/cuda/plane/launch.cuh"
 #include "grid/cuda/plane/list.cuh"
-#include "grid/cuda/plane/near_exact.cuh"
 #include "grid/cuda/plane/prune.cuh"
 #include "grid/cuda/plane/solve.cuh"
 #include "grid/cuda/plane/words.cuh"
@@ -31,9 +29,6 @@ namespace {
 std::int64_t bands_of(const Problem& p) { return (p.extent(0) + kBand - 1) / kBand; }
 std::int64_t pitch_of(const Problem& p) { return (p.extent(1) + kTile - 1) / kTile * kTile; }
 
-std::int64_t row_weight_of(const Problem& p) { return weight_of(p, 0); }
-std::int64_t column_weight_of(const Problem& p) { return weight_of(p, 1); }
-
 /// Whether squares fit integers of 31 bits.
 bool squares_fit(const Problem& p) {
   constexpr std::int64_t kSquares = std::int64_t{1} << 31;
@@ -41,7 +36,7 @@ bool squares_fit(const Problem& p) {
   if (!p.integral) return false;
   if (!p.isotropic) {  // of padding, too
     const std::int64_t rows = bands_of(p) * kBand, columns = pitch_of(p);
-    return row_weight_of(p) * rows * rows + column_weight_of(p) * columns * columns < kSquares;
+    return weight_of(p, 0) * rows * rows + weight_of(p, 1) * columns * columns < kSquares;
   }
   const std::int64_t columns = wants_site(p) ? pitch_of(p) : width - 1;  // these are doubled, also in the padding
   return (height - 1) * (height - 1) + columns * columns < kSquares;
@@ -70,16 +65,12 @@ Plane make_plane(const Problem& p, std::int64_t items, std::size_t side, std::by
   plane.bands = plane.image_bands = static_cast<std::int32_t>(bands_of(p));
   plane.pitch = static_cast<std::int32_t>(pitch_of(p));
   plane.all_bands = items * plane.bands;
-  plane.spacing.row_weight = static_cast<std::uint32_t>(row_weight_of(p));
-  plane.spacing.column_weight = static_cast<std::uint32_t>(column_weight_of(p));
-  plane.spacing.row_ratio =
-      static_cast<float>(plane.spacing.row_weight) / static_cast<float>(plane.spacing.column_weight);
-  if (!squares_fit(p)) {
-    plane.spacing.exact_row_weight = exact_weight(p, 0);
-    plane.spacing.exact_column_weight = exact_weight(p, 1);
-    plane.spacing.row_ratio = static_cast<float>(plane.spacing.exact_row_weight / plane.spacing.exact_column_weight);
-    plane.spacing.inverse_ratio = 1 / plane.spacing.row_ratio;
-  }
+  plane.spacing.row_weight = static_cast<std::uint32_t>(weight_of(p, 0));
+  plane.spacing.column_weight = static_cast<std::uint32_t>(weight_of(p, 1));
+  plane.spacing.exact_row_weight = exact_weight(p, 0);
+  plane.spacing.exact_column_weight = exact_weight(p, 1);
+  plane.spacing.row_ratio = static_cast<float>(plane.spacing.exact_row_weight / plane.spacing.exact_column_weight);
+  plane.spacing.inverse_ratio = 1 / plane.spacing.row_ratio;
   const std::int64_t columns = plane.all_bands * plane.pitch;
   Scratch s(words);
   // The sides share them: each makes its own when it is solved.
@@ -188,52 +179,31 @@ class PlaneSolver {
   }
 
   void run() const {
-    if (!squares_fit(p_)) return solve_any();
-    if (writing_ == Writing::aligned) solve<Writing::aligned, Spacing::equal>();
-    else if (p_.isotropic) solve<Spacing::equal>();
-    else if (plane_.spacing.column_weight == 1 && !is_general(writing_)) solve_floats<Spacing::unit_along_columns>();
-    else solve<Spacing::unit>();
+    const bool fit = squares_fit(p_);
+    if (!fit && side_ + 1 == sides_of(p_)) make_tables();
+    if (!fit && is_general(writing_) && !p_.integral)
+      solve(kernels_in_double(), Emitter<double>::of(p_, batch_, plane_.first_item));
+    else solve(kernels_of(writing_, spacing()), emitter_);
   }
 
  private:
-  /// All writings but Writing::aligned.
-  template <Spacing kSpaced>
-  void solve() const {
-    switch (writing_) {
-      case Writing::sites: return solve<Writing::sites, kSpaced>();
-      case Writing::label_sites: return solve<Writing::label_sites, kSpaced>();
-      case Writing::general: return solve<Writing::general, kSpaced>();
-      case Writing::general_labels: return solve<Writing::general_labels, kSpaced>();
-      default: return solve_floats<kSpaced>();
-    }
+  Spacing spacing() const {
+    if (!squares_fit(p_)) return Spacing::any;
+    if (p_.isotropic) return Spacing::equal;
+    return plane_.spacing.column_weight == 1 && !is_general(writing_) ? Spacing::unit_along_columns : Spacing::unit;
   }
 
-  template <Spacing kSpaced>
-  void solve_floats() const {
-    switch (writing_) {
-      case Writing::labels: return solve<Writing::labels, kSpaced>();
-      case Writing::one_side: return solve<Writing::one_side, kSpaced>();
-      default: return solve<Writing::unaligned, kSpaced>();
-    }
-  }
-
-  template <Writing kWriting, Spacing kSpaced>
-  void solve() const {
-    solve<kWriting, kSpaced>(emitter_);
-  }
-
-  template <Writing kWriting, Spacing kSpaced, class V>
-  void solve(const Emitter<V>& emitter) const {
-    using Kernels = PlaneKernels<kWriting, kSpaced, V>;
-    using WhoWins = std::conditional_t<kSpaced == Spacing::any, LikelyWinners<Floats>, Winners>;
+  template <class V>
+  void solve(const Kernels<V>& kernels, const Emitter<V>& emitter) const {
     if (near_reads_carries(p_)) carry_sites(image_, make_int2(0, 0), stream_);
-    Kernels::solve_near(plane_, emitter, stream_);
+    kernels.solve_near(plane_, emitter, stream_);
     const int2 bands = make_int2(plane_.first_band, plane_.first_band + plane_.bands);
     if (!near_reads_carries(p_)) carry_sites(image_, bands, stream_);
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     launch_in_turn(prune, blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_, plane_);
-    list<WhoWins>();
-    Kernels::solve_far(plane_, emitter, stream_);
+    if (kernels.spacing == Spacing::any) list<LikelyWinners<Floats>>();
+    else list<Winners>();
+    kernels.solve_far(plane_, emitter, stream_);
   }
 
   /// A band that has a multiprocessor to itself is listed by a large block, several by smaller ones at once.
@@ -243,14 +213,6 @@ class PlaneSolver {
     launch_in_turn(are_many ? list_columns<W, kManyListsBlock, kManyListsBlocks> : list_columns<W, kListBlock, 1>,
                    static_cast<unsigned>(plane_.all_bands), are_many ? kManyListsBlock : kListBlock,
                    static_cast<std::size_t>(list_memory(plane_.pitch)), stream_, plane_);
-  }
-
-  void solve_any() const {
-    if (side_ + 1 == sides_of(p_)) make_tables();
-    if (writing_ == Writing::one_side) return solve<Writing::one_side, Spacing::any>();
-    if (writing_ != Writing::general) return solve<Writing::unaligned, Spacing::any>();
-    if (p_.integral) return solve<Writing::general, Spacing::any>();
-    solve<Writing::general, Spacing::any>(Emitter<double>::of(p_, batch_, plane_.first_item));
   }
 
   /// For both sides.
@@ -294,8 +256,8 @@ class PlaneEngine final : public Engine {
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     if (has_labels(p_)) return pack_runs(packing, items, words, stream);
-    const auto side = [&](std::size_t k) { return packed_plane(packing, items, k, words); };
-    pack_sides(side(0), sides_of(p_) == 2 ? side(1) : Plane{}, sites_of(p_, packing.input, 0), stream);
+    for (std::size_t side = 0; side < sides_of(p_); ++side)
+      pack_sites(packed_plane(packing, items, side, words), sites_of(p_, packing.input, side), stream);
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
@@ -339,15 +301,9 @@ class PlaneEngine final : public Engine {
     fathom::cuda::check_launch("packing labels");
   }
 
-  /// @param other  the other side of a signed field, whose sites are all other elements; without words: there is none
-  static void pack_sides(const Plane& plane, const Plane& other, const Mask& mask, cudaStream_t stream) {
-    if (!mask.has_zero_bytes()) {
-      pack_elements<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(plane, other, mask);
-    } else {
-      const dim3 grid = blocks(plane.all_bands, plane.pitch, 4 * kPackBlock);
-      auto* kernel = has_aligned_rows(mask.input, 4) ? pack_bytes<true> : pack_bytes<false>;
-      kernel<<<grid, kPackBlock, 0, stream>>>(plane, other, mask);
-    }
+  static void pack_sites(const Plane& plane, const Mask& mask, cudaStream_t stream) {
+    auto* kernel = mask.has_zero_bytes() ? pack_elements<true> : pack_elements<false>;
+    kernel<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(plane, mask);
     fathom::cuda::check_launch("packing sites");
   }
 

@@ -18,9 +18,7 @@
 #pragma once
 
 #include "grid/cuda/plane/candidates.cuh"
-#include "grid/cuda/plane/chords.cuh"
 #include "grid/cuda/plane/exact.cuh"
-#include "grid/cuda/plane/far_cell.cuh"
 #include "grid/cuda/plane/far_results.cuh"
 #include "grid/cuda/plane/far_walk.cuh"
 
@@ -61,73 +59,37 @@ class FarTile {
   static constexpr bool kSpaced = kSpacing != Spacing::equal, kAny = kSpacing == Spacing::any;
   static constexpr int kHeld = kCapacity * sizeof(unsigned) / sizeof(Value);  ///< candidates whose squares fit
 
-  /// Asks for what a tile reads first.
-  static __device__ void expect(const Plane& plane, std::uint32_t tile) {
-    const auto [band, t] = plane.place_of(tile);
-    const auto ask_for = [](const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); };
-    if (lane_id() % 8 == 0) ask_for(plane.bits + band * plane.pitch + t * kTile + threadIdx.x);
-    if (threadIdx.x != 0) return;
-    ask_for(plane.left.open_cells + band * plane.cells() + t * kFarWarps);
-    ask_for(plane.left.list_count + band);
-    ask_for(plane.left.anchors + band * (plane.tiles() + 1) + t);
-  }
-
-  /// All candidates at once, unfiltered.
-  __device__ void solve_short() {
-    if (!kSites && first_ == last_) {
-      take_only();
-    } else if (first_ <= last_) {
-      const int count = last_ - first_ + 1;
-      const int mine = warp_ + kFarWarps * lane_id();
-      Entry entry;
-      if (mine < count) entry = candidate(first_ + mine);
-      __syncthreads();  // the tile before is done with the memory
-      if (mine < count) m_.column[mine] = entry.x;
-      for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
-      __syncthreads();
-      find_winners_among(count);
-      scan(count);
-      if constexpr (kSites) find_columns(count);
-    }
-    finish();
-  }
-
-  /// In chunks of what fits, filtered.
-  __device__ void solve_long() {
-    find_among_many();
-    finish();
+  /// kLong: candidates are filtered, in chunks of what fits; else all at once.
+  template <bool kLong>
+  __device__ void solve() {
+    find<kLong>();
+    if (is_general(kWriting) || kAny) __syncthreads();  // the squares give way to the results
+    Results(cell_, emitter_, m_.squares, first_ <= last_, best_, codes_).write();
   }
 
  private:
   /// [candidate][row]
   __device__ Value* squares() const { return reinterpret_cast<Value*>(m_.squares); }
 
-  __device__ void find_among_many() {
+  template <bool kLong>
+  __device__ void find() {
     int count = 0, chunks = 0;
     for (int next = first_; next <= last_; ++chunks) {
-      count = load_squares(next);
-      if constexpr (!kAny)
+      count = kLong ? load_squares(next) : load_all(next);
+      if constexpr (kLong && !kAny)
         if (chunks == 0 && next > last_ && walk(count)) return;
       find_winners_among(count);
       scan(count);
     }
     if constexpr (kSites) {
-      if (chunks == 1) return find_columns(count);
-      for (int next = first_; next <= last_;) {
-        count = load_squares(next);
-        find_winners_among(count);
-        find_columns(count);
-      }
+      if (chunks < 2) return find_columns(count);
+      if constexpr (kLong)
+        for (int next = first_; next <= last_;) {
+          count = load_squares(next);
+          find_winners_among(count);
+          find_columns(count);
+        }
     }
-  }
-
-  /// The only candidate: no memory is shared, and no warp waits for another.
-  __device__ void take_only() {
-    const Entry entry = candidate(first_);
-    const Value own = cell_.square_along(entry.column.at(lane_id(), plane_.beyond)),
-                beside = cell_.square_across(cell_.column() - entry.x);
-#pragma unroll
-    for (int r = 0; r < kBand; ++r) best_[r] = beside + __shfl_sync(kAllLanes, own, r);
   }
 
   __device__ void store_squares(int k, const Entry& entry) {
@@ -144,7 +106,18 @@ class FarTile {
     }
     squares()[k * 32 + lane_id()] = square;
   }
-  /// Fills the memory with candidates from `next` on, and their squares. @returns how many
+  /// Fills the memory with all candidates, and their squares. @returns how many
+  __device__ int load_all(int& next) {
+    const int count = last_ - first_ + 1, mine = warp_ + kFarWarps * lane_id();
+    const Entry entry = mine < count ? candidate(first_ + mine) : Entry{};
+    __syncthreads();  // the tile before is done with the memory
+    if (mine < count) m_.column[mine] = entry.x;
+    for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
+    __syncthreads();
+    next = last_ + 1;
+    return count;
+  }
+  /// The same with those from `next` on that may win, as far as they fit.
   __device__ int load_squares(int& next) {
     const FromLines left = from_lines(first_), right = from_lines(last_);
     const int count = collect(next, left, right);
@@ -379,11 +352,6 @@ class FarTile {
     }
   }
 
-  __device__ void finish() {
-    if (is_general(kWriting) || (kAny && first_ < last_)) __syncthreads();  // the squares give way to the results
-    Results(cell_, emitter_, m_.squares, first_ <= last_, best_, codes_).write();
-  }
-
   const Plane& plane_;
   const Emitter<V>& emitter_;
   FarMemory& m_;
@@ -414,19 +382,11 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
     const std::uint32_t tile = plane.left.work[all - 1 - ticket];
-    Tile(plane, emitter, memory, tile).solve_long();
+    Tile(plane, emitter, memory, tile).template solve<true>();
     __syncthreads();
   }
-  // While one is solved, what the next one reads is on its way.
-  const auto short_tile = [&](unsigned i) { return i < short_tiles ? plane.left.work[i] : 0; };
-  std::uint32_t tile = short_tile(blockIdx.x), next = short_tile(blockIdx.x + gridDim.x);
-  for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x) {
-    const std::uint32_t behind = short_tile(i + 2 * gridDim.x);
-    Tile::expect(plane, next);
-    Tile(plane, emitter, memory, tile).solve_short();
-    tile = next;
-    next = behind;
-  }
+  for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x)
+    Tile(plane, emitter, memory, plane.left.work[i]).template solve<false>();
 }
 
 }  // namespace fathom::grid::cuda::plane

@@ -10,13 +10,51 @@
 
 #include "grid/cuda/plane/candidates.cuh"
 #include "grid/cuda/plane/exact.cuh"
-#include "grid/cuda/plane/far_cell.cuh"
 #include "grid/cuda/plane/labels.cuh"
 #include "grid/cuda/plane/runs.cuh"
 
 namespace fathom::grid::cuda::plane {
 
 inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
+inline constexpr int kFarWarps = kFarBlock / 32;
+
+/// A cell of 32 × 32 elements of a tile: lane = column.
+template <Spacing kSpacing>
+struct FarCell {
+  static constexpr bool kSpaced = kSpacing != Spacing::equal, kAny = kSpacing == Spacing::any;
+  using Value = std::conditional_t<kAny, double, unsigned>;
+
+  const Plane& plane;
+  const std::int64_t band;
+  const int tile, x0;        ///< of the band, and its first column
+  const int warp;            ///< and cell of the tile
+  const std::int64_t start;  ///< of the band's columns
+  const bool is_open;
+
+  /// The thread's, of a tile of all bands. Tiles are counted in 32 bits: divisions of 64 are slow.
+  __device__ FarCell(const Plane& p, std::uint32_t of_all)
+      : plane(p),
+        band(of_all / static_cast<unsigned>(p.tiles())),
+        tile(static_cast<int>(of_all % static_cast<unsigned>(p.tiles()))),
+        x0(tile * kTile),
+        warp(static_cast<int>(threadIdx.x) / 32),
+        start(band * p.pitch),
+        is_open(p.left.open_cells[band * p.cells() + tile * kFarWarps + warp] != 0) {}
+
+  __device__ int column() const { return x0 + 32 * warp + lane_id(); }
+
+  __device__ Value square_along(int rows) const {
+    if constexpr (kAny) return plane.along_exactly(rows);
+    const auto steps = static_cast<unsigned>(rows);
+    return kSpaced ? plane.along(steps) : steps * steps;
+  }
+  __device__ Value square_across(int columns) const {
+    if constexpr (kAny) return plane.across_exactly(columns);
+    const auto steps = static_cast<unsigned>(columns);
+    return kSpaced ? plane.across(steps) : steps * steps;
+  }
+  __device__ float in_units(float root) const { return kSpaced ? root * plane.out.side.scale : root; }
+};
 
 /// Which of several columns that are as near to an element has the site with the lowest index: that of the least code.
 ///
@@ -62,34 +100,24 @@ class FarResults {
 
   /// By all threads of the block.
   __device__ void write() {
-    bool by_columns = true;
-    if constexpr (kLabels) {
-      find_runs();
-      by_columns = runs_are_endless();
-    }
+    if constexpr (kLabels) find_runs();
     if (!cell_.is_open || cell_.column() >= plane_.width) return;
     if constexpr (kSites) write_sites();
     else if constexpr (kAny) write_measured();
-    else if constexpr (is_general(kWriting)) write_values(by_columns);
-    else write_floats(by_columns);
+    else if constexpr (is_general(kWriting)) write_values();
+    else write_floats();
   }
 
  private:
   /// Linear index of the site nearest to (y, x). There are fewer than 2³¹ elements.
-  ///
-  /// kSmall: values are less than kMostSmall, and spare conversions, which are slow.
-  template <bool kSmall>
   __device__ std::int32_t site_of(std::int32_t y, std::int32_t x, unsigned value, unsigned column) const {
     const unsigned code = column ^ ColumnCode::turned(value);
     const auto columns = static_cast<std::int32_t>(code >> 1);
-    const std::int32_t rows = rows_of<kSmall>((value >> 1) - cell_.square_across(columns));
+    const std::int32_t rows = rows_of((value >> 1) - cell_.square_across(columns));
     return (value & 1 ? y + rows : y - rows) * plane_.width + (code & 1 ? x + columns : x - columns);
   }
-  static constexpr unsigned kMostSmall = 1u << 23;
-  template <bool kSmall>
   __device__ std::int32_t rows_of(std::uint32_t square) const {
-    if constexpr (kSmall && !kSpaced) return root_of_square(square);
-    auto rows = kSmall ? small_float(square) : static_cast<float>(square);
+    auto rows = static_cast<float>(square);
     if constexpr (kSpaced) rows /= static_cast<float>(plane_.spacing.row_weight);
     return static_cast<std::int32_t>(small_root(rows) + 0.5f);
   }
@@ -113,7 +141,6 @@ class FarResults {
     unsigned* stage = memory_ + cell_.warp * kBand * 32 + lane_id();
     const int x = cell_.column(), y0 = plane_.first_row(cell_.band);
     const std::uint32_t sites = plane_.bits[cell_.start + x], upper = kLabels ? plane_.runs.upper[cell_.start + x] : 0;
-    const bool are_small = max(largest(), kLabels ? 2 * plane_.along(1) + 1 : 0) < kMostSmall;
     auto row = emitter_.sites.row(plane_.first_item + plane_.item_of(cell_.band), 0, y0);
 #pragma unroll
     for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
@@ -126,25 +153,19 @@ class FarResults {
       }
       const int y1 = y0 + r0, end = min(y1 + kBand / 2, plane_.height);
       const unsigned pinned = (upper & ~sites) >> r0;
-      if (are_small) write_staged<true>(row, stage, pinned, y1, end);
-      else write_staged<false>(row, stage, pinned, y1, end);
+      write_staged(row, stage, pinned, y1, end);
     }
   }
   /// Rows y … end − 1, which follow one another in memory. @param pinned  bits, of these rows
-  template <bool kSmall>
   __device__ void write_staged(SiteResults::Row& row, const unsigned* stage, unsigned pinned, int y, int end) const {
     const int x = cell_.column();
 #pragma unroll 1
     for (; y < end; ++y, stage += 64, pinned >>= 1, emitter_.sites.advance(row)) {
       const unsigned value = stage[0];
-      const bool is_there = kSmall || value != kNothing;
-      std::uint32_t square = is_there ? value >> 1 : kNoSquare;
-      std::int32_t site = is_there ? site_of<kSmall>(y, x, value, stage[32]) : -1;
+      std::uint32_t square = value != kNothing ? value >> 1 : kNoSquare;
+      std::int32_t site = value != kNothing ? site_of(y, x, value, stage[32]) : -1;
       if constexpr (kLabels) find_in_row(y, x, value, pinned & 1, square, site);
-      const auto root = [&] { return kSmall ? small_root(small_float(square)) : root_of(square); };
-      if (emitter_.sites.serves)
-        emitter_.sites.write(row, x, !kSmall && square == kNoSquare ? plane_.out.side.none() : cell_.in_units(root()),
-                             site);
+      if (emitter_.sites.serves) emitter_.sites.write(row, x, distance_of(square), site);
       else
         emit_in_image(emitter_, plane_.item_of(cell_.band), y, x, value_of(square), site,
                       kLabels && is_inside(plane_, cell_.band, y - plane_.first_row(cell_.band), x));
@@ -154,22 +175,16 @@ class FarResults {
   /// The runs of the tile's rows, a word to a lane, where the squares were.
   __device__ void find_runs() {
     __syncthreads();
-    constexpr int kRows = kBand / kFarWarps;  // of a warp
-    RowRuns runs[kRows];
-    const std::int64_t words = plane_.runs.row_words, first = (cell_.band * kBand + cell_.warp) * words;
-    RowRuns::find(plane_, first, kFarWarps * words, cell_.tile * kFarWarps, runs);
-    if (lane_id() < kFarWarps)
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) run_words()[(cell_.warp + r * kFarWarps) * kFarWarps + lane_id()] = runs[r];
+#pragma unroll 1
+    for (int r = cell_.warp; r < kBand; r += kFarWarps) {
+      const std::int64_t row = (cell_.band * kBand + r) * plane_.runs.row_words;
+      const RowRuns runs = RowRuns::of(plane_, row, cell_.tile * kFarWarps);
+      if (lane_id() < kFarWarps) run_words()[r * kFarWarps + lane_id()] = runs;
+    }
     __syncthreads();
   }
   /// Of row r, the word that the warp's columns are.
   __device__ const RowRuns& runs_of(int r) const { return run_words()[r * kFarWarps + cell_.warp]; }
-  /// Whether no row of the warp's columns has a change, which pinned elements are, too.
-  __device__ bool runs_are_endless() const {
-    static_assert(kBand == 32);
-    return __all_sync(kAllLanes, runs_of(lane_id()).are_endless());
-  }
   /// Behind the room for results.
   __device__ RowRuns* run_words() const {
     constexpr int kResults = kFarWarps * kBand * 32;
@@ -183,11 +198,11 @@ class FarResults {
     const auto beyond = static_cast<unsigned>(plane_.beyond);
     return sites >> r & 1 ? (kSpaced ? plane_.along(beyond) : beyond) : best_[r];
   }
-  /// Of row r, or kNoSquare. @param by_columns  there is nothing else
-  __device__ std::uint32_t square_of(int r, std::uint32_t sites, bool by_columns = false) const {
+  /// Of row r, or kNoSquare.
+  __device__ std::uint32_t square_of(int r, std::uint32_t sites) const {
     std::uint32_t square = settled_square(r, sites);
     if (square == kUnsolved) square = kNoSquare;
-    if (kLabels && !by_columns) {
+    if constexpr (kLabels) {
       const RowRuns& runs = runs_of(r);
       if (plane_.runs.pins && runs.background >> lane_id() & 1) return 0;
       const unsigned steps = runs.steps(cell_.tile * kFarWarps + cell_.warp, lane_id()).least();
@@ -234,58 +249,33 @@ class FarResults {
         measured[j] = static_cast<M>(squares[j]);
   }
 
-  static constexpr int kValuesAtOnce = 8;  ///< of a lane
-  /// Of rows from r0 on. Their squares are not there yet.
-  __device__ LaneResults<kValuesAtOnce, 1> values_from(int r0) const {
-    const int y = plane_.first_row(cell_.band) + r0;
-    LaneResults<kValuesAtOnce, 1> results{
-        .item = plane_.item_of(cell_.band), .z = 0, .y = y, .x = cell_.column(), .rows = plane_.height - y};
-    if (kLabels && !plane_.runs.pins)
-#pragma unroll
-      for (int j = 0; j < kValuesAtOnce; ++j) results.inside |= (~runs_of(r0 + j).background >> lane_id() & 1) << j;
-    return results;
-  }
   /// Through shared memory, as sites.
-  __device__ void write_values(bool by_columns) const {
+  __device__ void write_values() const {
+    constexpr int kTogether = 8;
     unsigned* stage = memory_ + cell_.warp * kBand * 32 + lane_id();
-    const std::uint32_t sites = plane_.bits[cell_.start + cell_.column()];
+    const int x = cell_.column(), y0 = plane_.first_row(cell_.band);
+    const std::uint32_t sites = plane_.bits[cell_.start + x];
 #pragma unroll
-    for (int r = 0; r < kBand; ++r) stage[32 * r] = square_of(r, sites, by_columns);
+    for (int r = 0; r < kBand; ++r) stage[32 * r] = square_of(r, sites);
 #pragma unroll 1
-    for (int r0 = 0; r0 < kBand; r0 += kValuesAtOnce) {
-      auto results = values_from(r0);
+    for (int r = 0; r < kBand; r += kTogether) {
+      LaneResults<kTogether, 1> results{
+          .item = plane_.item_of(cell_.band), .z = 0, .y = y0 + r, .x = x, .rows = plane_.height - y0 - r};
 #pragma unroll
-      for (int j = 0; j < kValuesAtOnce; ++j) results.squares[j][0] = stage[32 * (r0 + j)];
+      for (int j = 0; j < kTogether; ++j) {
+        results.squares[j][0] = stage[32 * (r + j)];
+        if (kLabels && !plane_.runs.pins) results.inside |= (~runs_of(r + j).background >> lane_id() & 1) << j;
+      }
       write_results(emitter_, results);
     }
   }
 
-  /// @param by_columns  there is nothing else
-  __device__ void write_floats(bool by_columns) {
+  __device__ void write_floats() {
     const int x = cell_.column(), y0 = plane_.first_row(cell_.band), rows = min(kBand, plane_.height - y0);
     const std::uint32_t sites = has_candidates_ ? plane_.bits[cell_.start + x] : 0;
     float* to = plane_.row(cell_.band, y0) + x;
-    if constexpr (kWriting == Writing::one_side) {
-      write_side(to, sites, rows);
-    } else if (rows < kBand || !by_columns) {
-      write_rows(to, sites, rows);
-    } else {
-      write_column(to, sites);
-    }
-  }
-
-  /// Of those that are no sites.
-  __device__ void write_side(float* to, std::uint32_t sites, int rows) const {
-    const Side& side = plane_.out.side;
-    const auto write = [&](const auto& distance_of) {
-#pragma unroll
-      for (int r = 0; r < kBand; ++r, to += plane_.out.row_stride) {
-        if (r >= rows) break;
-        if (!(sites >> r & 1)) *to = distance_of(best_[r]);
-      }
-    };
-    if (largest() < Side::kLeastFar) write([&](unsigned square) { return side.near(small_float(square)); });
-    else write([&](unsigned square) { return square == kUnsolved ? side.none() : side.far(square); });
+    if (rows < kBand || kLabels || kWriting == Writing::one_side) write_rows(to, sites, rows);
+    else write_column(to, sites);
   }
 
   /// A whole column. No element needs a branch where all roots are of one kind.
@@ -304,8 +294,13 @@ class FarResults {
     for (int r = 0; r < kBand; ++r, to += plane_.out.row_stride) {
       if (r >= rows) break;
       const std::uint32_t square = square_of(r, sites);
-      *to = square == kNoSquare ? plane_.out.side.none() : cell_.in_units(root_of(square));
+      if (kWriting != Writing::one_side || square > 0) *to = distance_of(square);  // sites belong to the other side
     }
+  }
+  __device__ float distance_of(std::uint32_t square) const {
+    const Side& side = plane_.out.side;
+    if (square == kNoSquare) return side.none();
+    return kWriting == Writing::one_side ? side.far(square) : cell_.in_units(root_of(square));
   }
 
   __device__ unsigned largest() const {

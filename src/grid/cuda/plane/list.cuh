@@ -172,25 +172,13 @@ class ListBuilder {
 
   __device__ int warp() const { return static_cast<int>(threadIdx.x) / 32; }
 
-  /// A few words at a time, so that they wait together.
   __device__ void find_columns() {
-    constexpr int kTogether = 8;
-    for (int w0 = warp(); w0 < cells_; w0 += kTogether * kWarps) {
-      std::uint32_t bits[kTogether], kept[kTogether];
-#pragma unroll
-      for (int k = 0; k < kTogether; ++k) {
-        const int w = min(w0 + k * kWarps, cells_ - 1);
-        bits[k] = plane_.bits[start_ + w * 32 + lane_id()];
-        kept[k] = plane_.keep_above(band_)[w] | plane_.keep_below(band_)[w];
-      }
-#pragma unroll
-      for (int k = 0; k < kTogether; ++k) {
-        const int w = w0 + k * kWarps;
-        if (w >= cells_) break;
-        const std::uint32_t wanted = __ballot_sync(kAllLanes, bits[k] != 0) | kept[k],
-                            inner = inner_columns(w, bits[k]);
-        if (lane_id() == 0) masks_[w] = wanted & ~inner;
-      }
+#pragma unroll 4
+    for (int w = warp(); w < cells_; w += kWarps) {
+      const std::uint32_t bits = plane_.bits[start_ + w * 32 + lane_id()],
+                          kept = plane_.keep_above(band_)[w] | plane_.keep_below(band_)[w],
+                          wanted = __ballot_sync(kAllLanes, bits != 0) | kept, inner = inner_columns(w, bits);
+      if (lane_id() == 0) masks_[w] = wanted & ~inner;
     }
   }
   /// Of 32, those that are solid between solid columns: nearest to nobody but themselves.
@@ -260,11 +248,6 @@ class ListBuilder {
   __device__ ushort2* anchors() const { return plane_.left.anchors + band_ * (plane_.tiles() + 1); }
 
   __device__ void find_anchors() {
-    if (count_ == 1) {  // it wins everywhere
-      for (int edge = static_cast<int>(threadIdx.x); edge <= plane_.tiles(); edge += kBlock)
-        anchors()[edge] = make_ushort2(0, 0);
-      return;
-    }
     for (int edge = warp(); edge <= plane_.tiles(); edge += kWarps) {
       if (!is_open(edge - 1) && !is_open(edge)) continue;
       const ushort2 winners = EdgeWinners<W>(plane_, start_, count_, bounds_, edge * kTile).find();

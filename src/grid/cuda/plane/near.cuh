@@ -15,7 +15,6 @@
 
 #include <type_traits>
 
-#include "grid/cuda/plane/near_exact.cuh"
 #include "grid/cuda/plane/near_results.cuh"
 #include "grid/cuda/plane/near_words.cuh"
 #include "grid/cuda/plane/runs.cuh"
@@ -114,23 +113,21 @@ class NearSearch {
 
 /// Four words of row r of the band from column x on, with no more than the ends of their runs in the row are away. What
 /// is farther than the search reaches is left to far tiles.
+///
+/// @param pinned  in which rows the words' elements are; without nearest sites the runs tell that
 template <class Word>
-__device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t band, int r, int x) {
+__device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t band, int r, int x,
+                              uint4 pinned = uint4{}) {
+  const unsigned of_columns[4] = {pinned.x, pinned.y, pinned.z, pinned.w};
 #pragma unroll
   for (int k = 0; k < Word::kColumns; ++k) {
     const NearRuns runs(plane, band, r, (x + k * kHalf) / 32);
 #pragma unroll
-    for (int q = 0; q < 4; ++q) best[q] = Word::bounded(best[q], k, runs.steps(x % 32 + q), plane);
+    for (int q = 0; q < 4; ++q) {
+      best[q] = Word::bounded(best[q], k, runs.steps(x % 32 + q), plane);
+      if (of_columns[q] >> r & 1) best[q] = Word::without(best[q], k);
+    }
   }
-}
-/// The same with nearest sites. @param pinned  in which rows the words' elements are
-template <class Word>
-__device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t band, int r, int x, uint4 pinned) {
-  if (!((pinned.x & pinned.y & pinned.z & pinned.w) >> r & 1)) bound_by_runs<Word>(best, plane, band, r, x);
-  const unsigned of_columns[4] = {pinned.x, pinned.y, pinned.z, pinned.w};
-#pragma unroll
-  for (int q = 0; q < 4; ++q)
-    if (of_columns[q] >> r & 1) best[q] = Word::without(best[q], 0);
 }
 
 /// Marks the cells of four words, and those 256 columns behind, where results are not settled. @returns whether there
@@ -152,10 +149,11 @@ __device__ bool mark_open(const Plane& plane, std::uint8_t* open_cells, const un
 
 template <Writing kWriting, Spacing kSpaced>
 using NearWord = std::conditional_t<
-    finds_sites(kWriting), NearKeys<kSpaced != Spacing::equal, is_of_labels(kWriting)>,
-    std::conditional_t<kSpaced == Spacing::any, NearAny,
-                       std::conditional_t<kSpaced == Spacing::unit, NearSquares<is_of_labels(kWriting)>,
-                                          NearPairs<is_of_labels(kWriting), kSpaced == Spacing::unit_along_columns>>>>;
+    kSpaced == Spacing::any, NearKeys<RoughKeys, true, false, false>,
+    std::conditional_t<finds_sites(kWriting) || kSpaced == Spacing::unit,
+                       NearKeys<SiteKeys<kSpaced != Spacing::equal>, kSpaced != Spacing::equal, is_of_labels(kWriting),
+                                finds_sites(kWriting) && is_of_labels(kWriting)>,
+                       NearPairs<is_of_labels(kWriting), kSpaced == Spacing::unit_along_columns>>>;
 
 /// Columns that a block solves.
 template <Writing kWriting, Spacing kSpaced>

@@ -146,7 +146,7 @@ struct NearSites {
       roots[q] = distance_of(key);
       sites[q] = site_of(key, y, x + q);
     }
-    if (NearKeys<kSpaced, kLabels>::largest(best, 0) < unsettled && x + 4 <= plane.width)
+    if (NearKey(max(max(best[0], best[1]), max(best[2], best[3]))).square < unsettled && x + 4 <= plane.width)
       return emitter.sites.write_four(row, x, roots, sites);
 #pragma unroll
     for (int q = 0; q < 4; ++q)

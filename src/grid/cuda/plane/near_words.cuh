@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "grid/cuda/plane/near_exact.cuh"
+#include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/runs.cuh"
 
 namespace fathom::grid::cuda::plane {
@@ -85,20 +85,8 @@ struct EqualSteps {
   __device__ explicit EqualSteps(const Plane& plane) : one(plane.one) {}
   __device__ unsigned operator()(unsigned square) const { return square; }
 };
-/// … or with unequal spacings, …
-struct SpacedSteps {
-  static constexpr bool kLimited = true;
-  static constexpr unsigned kMostRows = 2 * kReach;  ///< what is farther along a column counts as far as this
-  const unsigned weight, limit, one;                 ///< limit: also, floats hold all below it
-
-  __device__ explicit SpacedSteps(const Plane& plane)
-      : weight(plane.spacing.column_weight),
-        limit(min(min(kUnsettled * plane.spacing.column_weight, plane.along(kMostRows)), 1u << 24)),
-        one(plane.one) {}
-  __device__ unsigned operator()(unsigned square) const { return square * weight; }
-};
-/// … or these in a key, where all from the limit on are as far: no candidate below it is kReach rows or columns away,
-/// and keys hold its double.
+/// … or with unequal spacings, in a key, where all from the limit on are as far: no candidate below it is kReach rows or
+/// columns away, and keys hold its double.
 struct SpacedKeySteps {
   static constexpr bool kLimited = true;
   const unsigned weight, limit, one;
@@ -214,105 +202,6 @@ struct NearPairs : NearColumns<2, kWeighted> {
   const std::uint32_t row_weight_;
 };
 
-/// The least of `best`, `left` and what is added to it, and `right` and what is added to that, in 32 bits.
-///
-/// kBalance: the sums on the other kind of units.
-template <bool kBalance>
-__device__ unsigned nearer(unsigned best, unsigned left, unsigned to_left, unsigned right, unsigned to_right,
-                           unsigned one) {
-  if constexpr (kBalance)
-    return __vimin3_u32(best, sum_by_product(left, to_left, one), sum_by_product(right, to_right, one));
-  return __viaddmin_u32(left, to_left, __viaddmin_u32(right, to_right, best));
-}
-
-/// One column: the squared distance, with unequal spacings.
-///
-/// kBeyond: see Plane::beyond.
-template <bool kBeyond>
-struct NearSquares : NearColumns<1, true> {
-  static constexpr unsigned kTies = 0;
-  using Steps = SpacedSteps;
-
-  __device__ NearSquares(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {}
-
-  __device__ void put(unsigned (*column)[kNearWords]) const {
-    unsigned rows = min(above[0] - 1, Steps::kMostRows);
-#pragma unroll
-    for (int r = 0; r < kBand; ++r) {
-      rows = bits[0] >> r & 1 ? kBeyond : min(rows + 1, Steps::kMostRows);
-      column[r][0] = rows;
-    }
-    asm volatile("" ::: "memory");  // as for pairs
-    rows = min(below[0] - 32, Steps::kMostRows);
-#pragma unroll
-    for (int r = kBand - 1; r >= 0; --r) {
-      rows = bits[0] >> r & 1 ? kBeyond : min(rows + 1, Steps::kMostRows);
-      column[r][0] = plane_.along(min(column[r][0], rows));
-    }
-  }
-
-  template <bool kBalance>
-  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps square_of) {
-    const unsigned square = square_of(static_cast<unsigned>(steps * steps));
-    return nearer<kBalance>(best, left, square, right, square, square_of.one);
-  }
-
-  static __device__ unsigned without(unsigned, int) { return 0; }
-  static __device__ unsigned bounded(unsigned word, int, const RunSteps& run, const Plane& plane) {
-    return run.least() < kReach ? min(word, plane.across(run.least())) : word;
-  }
-  static __device__ unsigned square(unsigned word, int) { return word; }
-  static __device__ unsigned largest(const unsigned* four, int) {
-    return __vimax3_u32(four[0], four[1], max(four[2], four[3]));
-  }
-  static __device__ void unpack(const unsigned* four, float (&squares)[1][4]) {
-#pragma unroll
-    for (int q = 0; q < 4; ++q) squares[0][q] = static_cast<float>(four[q]);
-  }
-
- private:
-  const Plane& plane_;
-};
-
-/// One column: the squared distance roughly, and the steps sideways (see AnyKey).
-struct NearAny : NearColumns<1, true> {
-  static constexpr unsigned kTies = 0;
-  using Steps = AnySteps;
-
-  __device__ NearAny(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {}
-
-  __device__ void put(unsigned (*column)[kNearWords]) const {
-    constexpr unsigned kMost = kNearRows - 1;  // what is farther along a column counts as far as this
-    unsigned rows = min(above[0] - 1, kMost);
-#pragma unroll
-    for (int r = 0; r < kBand; ++r) {
-      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kMost);
-      column[r][0] = rows;
-    }
-    asm volatile("" ::: "memory");  // as for pairs
-    rows = min(below[0] - 32, kMost);
-#pragma unroll
-    for (int r = kBand - 1; r >= 0; --r) {
-      rows = min(rows + 1, column[r][0]);  // no bits are asked again: at sites there is 0
-      column[r][0] = __ldg(plane_.spacing.near_keys + rows);
-    }
-  }
-
-  template <bool kBalance>
-  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps s) {
-    const unsigned sideways = AnyKey::of_columns(steps);
-    return nearer<kBalance>(best, left, sideways, right, sideways, s.one);
-  }
-
-  static __device__ unsigned without(unsigned, int) { return 0; }
-  static __device__ unsigned largest(const unsigned* four, int) {
-    return __vimax3_u32(four[0], four[1], max(four[2], four[3])) >> AnyKey::kColumnBits;
-  }
-
- private:
-  const Plane& plane_;
-};
-
 /// What a key says.
 struct NearKey {
   static constexpr int kRowBit = 7, kSquareBit = 13;
@@ -333,21 +222,57 @@ struct NearKey {
   }
 };
 
-/// One column: the squared distance and the rows and columns to the site, from the highest bits to the lowest. A
-/// candidate's key is the sum of these for the steps sideways and for those along its column; the least is that of the
-/// site with the lowest index among the nearest.
-///
-/// kLabels: sites lie one element beyond the bits, above or below these.
-template <bool kSpaced, bool kLabels>
-struct NearKeys : NearColumns<1, kSpaced> {
-  using Base = NearColumns<1, kSpaced>;
-  using Base::bits, Base::above, Base::below, Base::is_alive;
-  static constexpr unsigned kTies = 1;
+/// Keys of the squared distance and the rows and columns to the site, from the highest bits to the lowest: the least is
+/// that of the site with the lowest index among the nearest.
+template <bool kSpaced>
+struct SiteKeys {
   using Steps = std::conditional_t<kSpaced, SpacedKeySteps, EqualSteps>;
+  static constexpr unsigned kTies = 1, kHere = NearKey::kOrigin;
+  static constexpr int kSquareBit = NearKey::kSquareBit;
+  static constexpr int kTooFar = 45;  ///< rows; their square is more than kUnsettled, and fits
+
+  /// Of the nearer of two sites in a column. @param above, below  rows up and down
+  static __device__ unsigned along(const Plane& plane, const Steps& steps, int above, int below) {
+    const int rows = above <= below ? -above : below;
+    if constexpr (!kSpaced) return NearKey::of_rows(rows);
+    const unsigned square = plane.along(static_cast<unsigned>(rows));
+    return square < steps.limit ? NearKey::of(square, rows) : NearKey::of(steps.limit, 0);
+  }
+  /// What steps to the left and to the right add.
+  static __device__ uint2 across(const Steps& square_of, int steps) {
+    const auto n = static_cast<unsigned>(steps);
+    const unsigned square = square_of(n * n) << kSquareBit;
+    return make_uint2(square - n, square + n);
+  }
+};
+/// The same without a unit: the squared distance roughly, and the steps sideways (see AnyKey).
+struct RoughKeys {
+  using Steps = AnySteps;
+  static constexpr unsigned kTies = 0, kHere = 0;
+  static constexpr int kSquareBit = AnyKey::kColumnBits;
+  static constexpr int kTooFar = kNearRows - 1;  ///< what is farther along a column counts as far as this
+
+  static __device__ unsigned along(const Plane& plane, const Steps&, int above, int below) {
+    return __ldg(plane.spacing.near_keys + min(above, below));
+  }
+  static __device__ uint2 across(const Steps&, int steps) {
+    return make_uint2(AnyKey::of_columns(steps), AnyKey::of_columns(steps));
+  }
+};
+
+/// One column: its key. A candidate's key is the sum of those for the steps sideways and for those along its column.
+///
+/// kBeyond: see Plane::beyond. kUpper: it is asked on which side of a bit the site lies.
+template <class Keys, bool kCarried, bool kBeyond, bool kUpper>
+struct NearKeys : NearColumns<1, kCarried> {
+  using Base = NearColumns<1, kCarried>;
+  using Base::bits, Base::above, Base::below, Base::is_alive;
+  using Steps = typename Keys::Steps;
+  static constexpr unsigned kTies = Keys::kTies;
   unsigned pinned = 0;  ///< bits; put() does not know of them
 
   __device__ NearKeys(const Plane& plane, std::int64_t band, int x) : Base(plane, band, x), plane_(plane) {
-    if (!kLabels || x < 0 || x >= plane.pitch) return;
+    if (!kUpper || x < 0 || x >= plane.pitch) return;
     const unsigned upper = plane.runs.upper[band * plane.pitch + x];
     only_below_ = bits[0] & ~upper;
     pinned = upper & ~bits[0];
@@ -355,49 +280,49 @@ struct NearKeys : NearColumns<1, kSpaced> {
   }
 
   __device__ void put(unsigned (*column)[kNearWords]) const {
-    constexpr int kTooFar = 45;  // its square is more than kUnsettled, and fits
+    constexpr int kTooFar = Keys::kTooFar;
     const Steps steps(plane_);
     int rows = static_cast<int>(min(above[0] - 1, unsigned{kTooFar}));
 #pragma unroll
     for (int r = 0; r < kBand; ++r) {
-      rows = bits[0] >> r & 1 ? kLabels : min(rows + 1, kTooFar);
+      rows = bits[0] >> r & 1 ? kBeyond : min(rows + 1, kTooFar);
       column[r][0] = static_cast<unsigned>(only_below_ >> r & 1 ? kTooFar : rows);
     }
     asm volatile("" ::: "memory");  // as for pairs
     rows = static_cast<int>(min(below[0] - 32, unsigned{kTooFar}));
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
-      rows = bits[0] >> r & 1 ? kLabels : min(rows + 1, kTooFar);
-      const int above = static_cast<int>(column[r][0]);
-      column[r][0] = key(above <= rows ? -above : rows, steps);
+      rows = bits[0] >> r & 1 ? kBeyond : min(rows + 1, kTooFar);
+      column[r][0] = Keys::along(plane_, steps, static_cast<int>(column[r][0]), rows);
     }
   }
 
+  /// The sums on the other kind of units where kBalance.
   template <bool kBalance>
   static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps square_of) {
-    const unsigned square = square_of(static_cast<unsigned>(steps * steps)) << NearKey::kSquareBit,
-                   n = static_cast<unsigned>(steps);
-    return nearer<kBalance>(best, left, square - n, right, square + n, square_of.one);
+    const uint2 add = Keys::across(square_of, steps);
+    if constexpr (kBalance)
+      return __vimin3_u32(best, sum_by_product(left, add.x, square_of.one),
+                          sum_by_product(right, add.y, square_of.one));
+    return __viaddmin_u32(left, add.x, __viaddmin_u32(right, add.y, best));
   }
 
-  static __device__ unsigned without(unsigned, int) { return NearKey::kOrigin; }
+  static __device__ unsigned without(unsigned, int) { return Keys::kHere; }
   static __device__ unsigned bounded(unsigned word, int, const RunSteps& run, const Plane& plane) {
     const unsigned steps = run.least();
     if (steps >= kReach) return word;
     return min(word, NearKey::of(Steps(plane)(steps * steps), 0) + static_cast<unsigned>(run.nearest()));
   }
+  static __device__ unsigned square(unsigned word, int) { return word >> Keys::kSquareBit; }
   static __device__ unsigned largest(const unsigned* four, int) {
-    return __vimax3_u32(four[0], four[1], max(four[2], four[3])) >> NearKey::kSquareBit;
+    return square(__vimax3_u32(four[0], four[1], max(four[2], four[3])), 0);
+  }
+  static __device__ void unpack(const unsigned* four, float (&squares)[1][4]) {
+#pragma unroll
+    for (int q = 0; q < 4; ++q) squares[0][q] = small_float(square(four[q], 0));
   }
 
  private:
-  /// Of a site some rows down, or up if they are negative.
-  __device__ unsigned key(int rows, const Steps& steps) const {
-    if constexpr (!kSpaced) return NearKey::of_rows(rows);
-    const unsigned square = plane_.along(static_cast<unsigned>(rows));
-    return square < steps.limit ? NearKey::of(square, rows) : NearKey::of(steps.limit, 0);
-  }
-
   const Plane& plane_;
   unsigned only_below_ = 0;  ///< bits whose sites do not lie above
 };

@@ -122,16 +122,6 @@ struct Plane {
   __host__ __device__ bool upper_pins() const { return runs.upper != nullptr && runs.pins; }
   __host__ __device__ std::int32_t cells() const { return pitch / 32; }
   __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }
-  /// A tile of all bands.
-  struct TilePlace {
-    std::int64_t band;
-    std::int32_t tile;  ///< of the band
-  };
-  // Tiles and bands are counted in 32 bits: divisions of 64 are slow.
-  __device__ TilePlace place_of(std::uint32_t of_all) const {
-    const auto of_band = static_cast<unsigned>(tiles());
-    return {of_all / of_band, static_cast<std::int32_t>(of_all % of_band)};
-  }
   /// Which of a tile's cells are open, a byte each.
   __device__ uint2 open_of(std::int64_t band, std::int32_t tile) const {
     return reinterpret_cast<const uint2*>(left.open_cells + band * cells())[tile];

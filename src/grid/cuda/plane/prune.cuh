@@ -13,8 +13,7 @@
 // from outside with many threads. Cost: O(columns) per line of unfinished bands, a few rounds.
 #pragma once
 
-#include "grid/cuda/plane/chords.cuh"
-#include "grid/cuda/plane/plane.cuh"
+#include "grid/cuda/plane/candidates.cuh"
 
 namespace fathom::grid::cuda::plane {
 

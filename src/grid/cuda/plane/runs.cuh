@@ -56,52 +56,22 @@ struct alignas(16) RowRuns {
   unsigned changes, background;
   int left = -kNoChange, right = kNoChange;  ///< columns of the nearest changes before and behind the word
 
-  /// Of kRows rows, which wait together for what they read. By a warp, lane = word.
-  ///
-  /// @param first  the first row's words; the next one's are `step` words behind
-  /// @param w0     the first of 32 words
-  template <int kRows>
-  static __device__ void find(const Plane& plane, std::int64_t first, std::int64_t step, int w0,
-                              RowRuns (&runs)[kRows]) {
+  /// By a warp, lane = word. @param row  its words @param w0  the first of 32 of them
+  static __device__ RowRuns of(const Plane& plane, std::int64_t row, int w0) {
     const int words = plane.runs.row_words, w = w0 + lane_id();
-    const auto word = [&](int r, int at) {
-      return at >= 0 && at < words ? plane.runs.changes[first + r * step + at] : 0u;
-    };
-    // The changes of the nearest 32 words, away from these, that have any, and where they begin.
-    unsigned others[kRows] = {};
-    int from[kRows] = {};
-    const auto look = [&](int at) {
-      unsigned far[kRows];
-      bool found = true;
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) far[r] = word(r, at + lane_id());
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        if (!__any_sync(kAllLanes, others[r])) others[r] = far[r], from[r] = at;
-        found &= __any_sync(kAllLanes, others[r]) != 0;
-      }
-      return found;
-    };
-    for (int at = w0; at > 0 && !look(at -= 32);) continue;
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      runs[r].left = last_change(others[r], from[r], kAllLanes);
-      others[r] = 0;
-    }
-    for (int at = w0; at + 32 < words && !look(at += 32);) continue;
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      const unsigned changes = word(r, w);
-      const int behind = first_change(others[r], from[r], kAllLanes);
-      runs[r].changes = changes;
-      runs[r].background = w < words && !plane.upper_pins() ? plane.runs.background[first + r * step + w] : 0u;
-      runs[r].left = max(runs[r].left, last_change(changes, w0, lanes_before(lane_id())));
-      runs[r].right = min(behind, first_change(changes, w0, ~lanes_before(lane_id()) & ~(1u << lane_id())));
-    }
+    const auto changes_of = [&](int at) { return at >= 0 && at < words ? plane.runs.changes[row + at] : 0u; };
+    RowRuns runs{.changes = changes_of(w), .background = 0};
+    if (w < words && !plane.upper_pins()) runs.background = plane.runs.background[row + w];
+    // Away from these words, the nearest 32 that have changes.
+    for (int at = w0; at > 0 && runs.left == -kNoChange;)
+      at -= 32, runs.left = last_change(changes_of(at + lane_id()), at, kAllLanes);
+    for (int at = w0; at + 32 < words && runs.right == kNoChange;)
+      at += 32, runs.right = first_change(changes_of(at + lane_id()), at, kAllLanes);
+    runs.left = max(runs.left, last_change(runs.changes, w0, lanes_before(lane_id())));
+    runs.right = min(runs.right, first_change(runs.changes, w0, ~lanes_before(lane_id()) & ~(1u << lane_id())));
+    return runs;
   }
 
-  /// Whether there is no change in the row.
-  __device__ bool are_endless() const { return changes == 0 && left == -kNoChange && right == kNoChange; }
   /// Of an element; more than the width: there is none. @param w  the word's number in the row
   __device__ RunSteps steps(int w, int bit) const {
     const unsigned up_to = 0xFFFFFFFFu >> (31 - bit), before = changes & up_to, behind = changes & ~up_to;

@@ -11,91 +11,29 @@
 
 namespace fathom::grid::cuda::plane {
 
-/// Any layout and type. Thread = column of a band: neighbours read neighbours.
-///
-/// @param other  where what is no site goes, as the other side of a signed field; without words: nowhere
-__global__ void __launch_bounds__(kPackBlock)
-    pack_elements(Plane plane, const __grid_constant__ Plane other, const __grid_constant__ Mask mask) {
+/// Any layout and type, or bytes that are zero or not. Thread = column of a band: neighbours read neighbours. Beyond the
+/// image's last row bytes are read again, so that no branch keeps the loads from being in flight together.
+template <bool kBytes>
+__global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const __grid_constant__ Mask mask) {
   const std::int64_t band = blockIdx.y;
   const int x = static_cast<int>(blockIdx.x) * kPackBlock + static_cast<int>(threadIdx.x);
   if (x >= plane.pitch) return;
-  unsigned word = 0, there = 0;
+  unsigned word = 0;
   if (x < plane.width) {
     const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
-    there = 0xFFFFFFFFu >> (kBand - rows);
     const std::int64_t step = mask.input.stride[0];
     const std::int64_t first = mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
-    for (int r = 0; r < rows; ++r) word |= unsigned{mask.is_site(first + r * step)} << r;
+    if constexpr (kBytes) {
+#pragma unroll
+      for (int r = 0; r < kBand; ++r)
+        word |= unsigned{mask.input.data[first + min(r, rows - 1) * step] != std::byte{0}} << r;
+      word = (mask.is_zero_site() ? ~word : word) & 0xFFFFFFFFu >> (kBand - rows);
+    } else {
+      for (int r = 0; r < rows; ++r) word |= unsigned{mask.is_site(first + r * step)} << r;
+    }
   }
   plane.bits[band * plane.pitch + x] = word;
   close_cell(plane, band, x);
-  if (!other.bits) return;
-  other.bits[band * plane.pitch + x] = ~word & there;
-  close_cell(other, band, x);
-}
-
-/// Four bytes of a row at any address, by the two words around them.
-__device__ inline unsigned four_bytes(const std::uint8_t* at) {
-  const auto address = reinterpret_cast<std::uintptr_t>(at);
-  const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
-  return __funnelshift_r(words[0], words[1], static_cast<unsigned>(address & 3) * 8);
-}
-
-/// Four bytes at the end of a row, of which `there` are inside; the last is repeated.
-__device__ inline unsigned last_bytes(const std::uint8_t* at, int there) {
-  unsigned four = 0;
-  for (int k = 0; k < 4; ++k) four |= unsigned{at[min(k, there - 1)]} << (8 * k);
-  return four;
-}
-
-/// Four columns of words. Beyond the image's last row it is read again, so that no branch keeps the loads from being in
-/// flight together.
-template <class Read>
-__device__ void pack_rows(unsigned* words, int rows, Read&& read) {
-#pragma unroll
-  for (int r = 0; r < kBand; ++r) {
-    const unsigned four = read(min(r, rows - 1));
-#pragma unroll
-    for (int k = 0; k < 4; ++k) words[k] |= unsigned{(four >> (8 * k) & 0xFFu) != 0} << r;
-  }
-}
-
-/// Words of four columns, of which nothing is open yet.
-__device__ inline void put_words(const Plane& plane, std::int64_t band, int x, const unsigned (&words)[4]) {
-  *reinterpret_cast<uint4*>(plane.bits + band * plane.pitch + x) = make_uint4(words[0], words[1], words[2], words[3]);
-  close_cell(plane, band, x);
-}
-
-/// Bytes, zero or not. Thread = 4 columns of a band; kAligned: their addresses are multiples of 4.
-///
-/// @param other  as for pack_elements()
-template <bool kAligned>
-__global__ void __launch_bounds__(kPackBlock)
-    pack_bytes(Plane plane, const __grid_constant__ Plane other, const __grid_constant__ Mask mask) {
-  const std::int64_t band = blockIdx.y;
-  const int x = (static_cast<int>(blockIdx.x) * kPackBlock + static_cast<int>(threadIdx.x)) * 4;
-  if (x >= plane.pitch) return;
-  unsigned words[4] = {}, others[4] = {};
-  if (x < plane.width) {
-    const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
-    const std::int64_t step = mask.input.stride[0];
-    const auto* element = reinterpret_cast<const std::uint8_t*>(mask.input.data) +
-                          mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
-    const int columns = plane.width - x;
-    if constexpr (kAligned)
-      pack_rows(words, rows, [&](int r) { return *reinterpret_cast<const std::uint32_t*>(element + r * step); });
-    else if (x > 0 && columns >= 8) pack_rows(words, rows, [&](int r) { return four_bytes(element + r * step); });
-    else pack_rows(words, rows, [&](int r) { return last_bytes(element + r * step, columns); });
-    const unsigned there = 0xFFFFFFFFu >> (kBand - rows);
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      if (mask.is_zero_site()) words[k] = ~words[k];
-      others[k] = k < columns ? ~words[k] & there : 0;
-      words[k] = k < columns ? words[k] & there : 0;
-    }
-  }
-  put_words(plane, band, x, words);
-  if (other.bits) put_words(other, band, x, others);
 }
 
 /// Segments of an image's columns that are worked on at once, and warps of a block.

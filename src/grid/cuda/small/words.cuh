@@ -10,8 +10,6 @@
 #include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/volume/labels.cuh"
 
-namespace fathom::grid::cuda::volume {}
-
 namespace fathom::grid::cuda::small {
 
 using namespace volume;  // its windows, runs and writers
