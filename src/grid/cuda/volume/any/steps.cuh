@@ -17,7 +17,6 @@
 
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/output/limits.cuh"
-#include "grid/cuda/volume/any/step_squares.cuh"
 #include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -130,6 +129,26 @@ struct AnySpacing {
   __device__ double square(int z_steps, int y_steps, int x_steps) const {
     return square(y_steps, x_steps) + times_z * squared(z_steps);
   }
+};
+
+/// Squares of steps in double along lines of so many rows, to both sides, from a table: so a row that is offered to eight
+/// takes eight loads that need not wait for each other, in place of eight products of integers that are made doubles
+/// first.
+class StepSquares {
+ public:
+  static constexpr __host__ __device__ int count(int rows) { return none(rows) + rows + 16; }
+  /// The place of no steps. Behind a line's last row, a group of eight may end, and a warp have one more.
+  static constexpr __host__ __device__ int none(int rows) { return rows; }
+
+  /// @param of  so many squares
+  __device__ StepSquares(const double* of, int rows) : of_(of), none_(none(rows)) {}
+
+  /// Of so many steps, below 0 to rows behind, and from there on.
+  __device__ const double* from(int steps) const { return of_ + static_cast<unsigned>(none_ + steps); }
+
+ private:
+  const double* of_;
+  const int none_;
 };
 
 /// What is found out about near sites before all else (volume/any/tabulate.cuh).
