@@ -20,8 +20,7 @@ class StepsAlongY {
 
   struct Keyed {
     uint2 of_byte[256];
-    PlaneKeys keys_x, keys_y;
-    NearPairs pairs;  ///< the spacing's, as these keys: lanes ask for different ones
+    PlaneKeys keys_x, keys_y;  ///< the spacing's: lanes ask for different ones
     unsigned near_of_warps[kThreads / 32];
   };
   struct NotKeyed {};
@@ -42,7 +41,7 @@ class StepsAlongY {
         n_(v.ny),
         plane_(v, half),
         rows_(reinterpret_cast<unsigned*>(memory), v.ny),
-        line_{StepRows(memory), spacing},
+        line_{StepRows(reinterpret_cast<unsigned*>(memory), v.ny), spacing},
         ends_(shared.run_words, v.ny, half.first + lane()),
         tables_(*v.step_tables),
         column_(v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + half.x * v.wide_x_stride) {}
@@ -54,21 +53,19 @@ class StepsAlongY {
     with_sites_ = shared_.filled.find(n_, [&](int row) { return plane_.has_sites(row); });
     const TileKind kind = with_sites_ == 0 ? kEmpty : plane_.template are_full<kThreads>(n_) ? kFull : kNarrow;
     if (t == 0) kinds_of_planes(v_, half_)[half_.tile.line] = kind;
-    if constexpr (!kSided)
-      if (t <= VolumeKeys::kSteps) shared_.keyed.pairs.first[t] = spacing_.pairs.first[t];
     if (kind != kNarrow) return false;
     ends_.fill([&](int r) { return plane_.changes(r); }, &shared_.has_ends);
     return true;
   }
 
   /// From the rows that have sites, where these are few. @returns whether they are
-  __device__ bool solve_few() {
+  __device__ bool solve_few() const {
     if (kHasRuns || with_sites_ > kFewRows) return false;
     for (int k = static_cast<int>(threadIdx.x) / 16; k < with_sites_; k += kThreads / 16)
       put_row(shared_.filled.row[k]);
     __syncthreads();
-    solve_from_few<kThreads, true>(shared_.filled, line_, rows_.groups, tables_.along_y(v_.nz, n_),
-                                   [&](int q, auto& eight) { store_found(q, eight); });
+    solve_left<kThreads, true>(FewOfLine{shared_.filled}, line_, n_, tables_.along_y(v_.nz, n_), ~0u,
+                               [&](int q, auto& eight) { store_found(q, eight); });
     return true;
   }
 
@@ -127,8 +124,9 @@ class StepsAlongY {
 #pragma unroll 4
       for (int r = t / 16; r < n_; r += kThreads / 16) put_row(r);
     } else {
-      plane_.template for_steps<kThreads>(
-          n_, shared_.keyed.of_byte, [&](int r, const unsigned(&along_x)[4]) { line_.rows.put(r, t % 2, along_x); });
+      plane_.template for_steps<kThreads>(n_, shared_.keyed.of_byte, [&](int r, const unsigned(&along_x)[4]) {
+        line_.rows.put(r, t % 2, make_uint4(along_x[0], along_x[1], along_x[2], along_x[3]));
+      });
     }
     __syncthreads();
     Brackets<kThreads, kMostRows> brackets(reinterpret_cast<unsigned*>(memory_ + StepRows::memory(n_) / sizeof(uint4)),
@@ -145,7 +143,7 @@ class StepsAlongY {
   __device__ void put_row(int row) const {
     const int steps =
         kHasRuns ? plane_.steps_beyond_run(row, lane()) : ColumnOfWords(half_.first + lane()).nearest(plane_.word(row));
-    line_.rows.put(row, lane(), RowSteps<kSided>::of(steps));
+    line_.rows.at(row, lane()) = static_cast<std::uint16_t>(RowSteps<kSided>::of(steps));
   }
   /// From keys to words of steps. @returns whether none of the warp's is in doubt
   __device__ bool find_steps(const KeyWindow<PlaneKeys>& window, unsigned (&steps)[8]) const {
@@ -166,19 +164,22 @@ class StepsAlongY {
   /// From steps along y, and a row's word, to the word that is left.
   __device__ unsigned word_of(int y, unsigned row_steps) const {
     if constexpr (kSided) return SignedSteps::word_of(y, row_steps);
-    else return Steps::word_of(tables_, shared_.keyed.pairs, abs(y), static_cast<int>(row_steps));
+    else return Steps::word_of(tables_, abs(y), static_cast<int>(row_steps));
   }
   __device__ void store_found(int q, EightSquares<true>& eight) const {
-    int to_end[8] = {};
-    if (has_ends())
-      take_nearer_ends(ends_, min(q, rows_.groups - 1), eight.best, to_end,
-                       [&](int y) { return spacing_.square(y, 0); });
     unsigned steps[8];
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      steps[j] = Steps::kNone;
-      if (to_end[j] != 0) steps[j] = word_of(to_end[j], 0);
-      else if (eight.best[j] != kNoSquareExact) steps[j] = word_of(eight.row(j) - (q * 8 + j), eight.word(j));
+      const bool none = eight.best[j] == kNoSquareExact;
+      steps[j] = none ? Steps::kNone : word_of(eight.row(j) - (q * 8 + j), eight.word(j));
+    }
+    if (has_ends()) {
+      int to_end[8];
+      take_nearer_ends(ends_, min(q, rows_.groups - 1), eight.best, to_end,
+                       [&](int y) { return spacing_.square(y, 0); });
+#pragma unroll
+      for (int j = 0; j < 8; ++j)
+        if (to_end[j] != 0) steps[j] = word_of(to_end[j], 0);
     }
     store(q * 8, steps);
   }

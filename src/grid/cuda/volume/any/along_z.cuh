@@ -35,7 +35,7 @@
 
 #include <algorithm>
 
-#include "grid/cuda/volume/any/fill_rows.cuh"
+#include "core/cuda/async_copy.cuh"
 #include "grid/cuda/volume/any/lines.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -169,6 +169,23 @@ __device__ inline bool tabulated_distances(const AnySpacing& spacing, const Step
   return !__any_sync(kAllLanes, greatest_of_eight(bits) >> 31 != 0);
 }
 
+/// Where the words of half a tile's rows lie.
+struct RowsOfHalf {
+  const std::uint32_t* first;  ///< of the first row, that of the first column
+  std::int64_t stride;         ///< from row to row
+  int columns;                 ///< that there are; beyond these, the last one is taken again
+  int step = 1;                ///< from column to column: 2 where they lie in results of 64 bits
+
+  /// Whether each four words may be copied at once.
+  __device__ bool are_fours() const {
+    return step == 1 && columns >= 16 && reinterpret_cast<std::uintptr_t>(first) % sizeof(uint4) == 0 &&
+           stride % 4 == 0;
+  }
+  __device__ const std::uint32_t* at(int row, int column) const {
+    return first + row * stride + min(column, columns - 1) * step;
+  }
+};
+
 /// Half a tile along z. All functions are called by all threads of the block. Runs of sides: both, of a signed field.
 template <int kThreads, int kMostRows, Runs kRuns, class Sink>
 class PassAlongZ {
@@ -207,7 +224,7 @@ class PassAlongZ {
     if (!Sink::kFinds && kHasRuns && t <= VolumeKeys::kSteps) shared_.keys_z.of[t] = spacing_.volume_z.of[t];
     rows_.pad(n_);
     begins_ = !kSides && kind_of(0) == kNarrow && from_.are_fours();
-    if (begins_) begin_rows<kThreads>(rows_, n_, from_, kinds());
+    if (begins_) begin_rows();
     with_sites_ = shared_.filled.find(n_, [&](int row) { return kind_of(row) != kEmpty; });
     ends_.fill([&](int r) { return changes(r); }, &shared_.has_ends);
     bool are_alike = true;
@@ -231,18 +248,35 @@ class PassAlongZ {
       rows_.put(row, lane(), Steps::far(tables_, kind_of(row) == kNarrow ? *from_.at(row, lane()) : Steps::kAtSite));
     }
     __syncthreads();
-    solve_from_few<kThreads, Sink::kFinds>(shared_.filled, line_, rows_.groups, tables_.along_z(n_),
-                                           [&](int q, auto& eight) { write(q, eight); });
+    solve_left<kThreads, Sink::kFinds>(FewOfLine{shared_.filled}, line_, n_, tables_.along_z(n_), ~0u,
+                                       [&](int q, auto& eight) { write(q, eight); });
     return true;
   }
 
-  /// Rows of words. @returns whether a window is worth a try
+  /// Rows of words. Copies that go past the registers are all on their way at once, where registers hold a part of a
+  /// thread's rows, so that a block waits once. Where words go one by one, what is asked for each costs more than copies
+  /// gain. @returns whether a window is worth a try
   __device__ bool fill() {
     unsigned far = 0;
-    const auto count_far = [&](unsigned word) { far += Sink::kFinds ? 0 : word / Steps::kFar; };
-    static_assert(Steps::kAtSite == 0);  // as full rows are filled
-    if (begins_) finish_rows<kThreads>(rows_, n_, count_far);
-    else fill_rows<kThreads>(rows_, n_, from_, kinds(), count_far);
+    if (begins_ || from_.are_fours()) {
+      if (!begins_) begin_rows();
+      fathom::cuda::wait_for_copies();
+#pragma unroll 4
+      for (int r = static_cast<int>(threadIdx.x) / 4; r < n_; r += kThreads / 4) {
+        const uint4 four = *reinterpret_cast<const uint4*>(rows_.at(r, four_of_thread()));
+        far += four.x / Steps::kFar + four.y / Steps::kFar + four.z / Steps::kFar + four.w / Steps::kFar;
+      }
+    } else {
+      const auto put = [&](int r, unsigned word) {
+        far += word / Steps::kFar;
+        rows_.put(r, lane(), word);
+      };
+      const auto word_of = [&](int r) {
+        const TileKind kind = kind_of(r);
+        return keeps_rows(kind) ? __ldcs(from_.at(r, lane())) : word_of_kind(kind);
+      };
+      take_rows<8>(static_cast<int>(threadIdx.x) / 16, kThreads / 16, n_, word_of, put);
+    }
     if constexpr (!Sink::kFinds) add_over_block(static_cast<int>(far), &shared_.far_elements);
     __syncthreads();
     return !Sink::kFinds && shared_.far_elements <= n_ * 12;  // of 16 n
@@ -284,8 +318,19 @@ class PassAlongZ {
   __device__ int first_x() const { return half_.tile.word * 32 + half_.first; }
   __device__ bool has_ends() const { return kHasRuns && shared_.has_ends; }
   __device__ TileKind kind_of(int row) const { return static_cast<TileKind>(__ldg(kinds_ + row)); }
-  __device__ auto kinds() const {
-    return [this](int row) { return kind_of(row); };
+  /// Of rows that keep none.
+  static __device__ unsigned word_of_kind(TileKind kind) { return kind == kFull ? Steps::kAtSite : Steps::kNone; }
+  static __device__ int four_of_thread() { return static_cast<int>(threadIdx.x) % 4 * 4; }
+  /// Begins to copy the rows that are kept, four words at a time, and fills the others.
+  __device__ void begin_rows() const {
+#pragma unroll 4
+    for (int r = static_cast<int>(threadIdx.x) / 4; r < n_; r += kThreads / 4) {
+      unsigned* to = rows_.at(r, four_of_thread());
+      const TileKind kind = kind_of(r);
+      const unsigned other = word_of_kind(kind);
+      if (keeps_rows(kind)) fathom::cuda::copy_async<sizeof(uint4)>(to, from_.at(r, four_of_thread()));
+      else *reinterpret_cast<uint4*>(to) = make_uint4(other, other, other, other);
+    }
   }
   /// Of a plane, what the ends of runs along z tell from the one before.
   __device__ unsigned changes(int z) const {

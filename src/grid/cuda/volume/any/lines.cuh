@@ -5,6 +5,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume/any/brackets.cuh"
 #include "grid/cuda/volume/any/steps.cuh"
+#include "grid/cuda/volume/nearest/half_rows.cuh"
 #include "grid/cuda/volume/nearest/site_column.cuh"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 
@@ -62,37 +63,34 @@ __device__ unsigned left_by_windows(int groups, OfWindow&& window) {
   return left;
 }
 
-/// Groups that are left, from squares in double of the rows that brackets have found.
+/// Groups that are left, from squares in double of rows that are tried for each.
 ///
+/// @param rows   which: rows.for_rows(group, line, offer), as Brackets have it
 /// @param line   of the lane, as Brackets ask for it
 /// @param store  takes what has been found: store(q, eight)
-template <int kThreads, bool kWinners, int kMostRows, class Line, class Store>
-__device__ void solve_left(const Brackets<kThreads, kMostRows>& brackets, const Line& line, int n,
-                           const StepSquares& steps, unsigned left, Store&& store) {
+template <int kThreads, bool kWinners, class Rows, class Line, class Store>
+__device__ void solve_left(const Rows& rows, const Line& line, int n, const StepSquares& steps, unsigned left,
+                           Store&& store) {
   const int groups = row_groups(n);
   for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16) {
     if (!(left >> k & 1)) continue;
     const int q = q0 + lane_id() / 16;
     EightSquares<kWinners> eight(q * 8, steps);
-    brackets.for_rows(min(q, groups - 1), line, [&](int row, unsigned word) { eight.offer(row, word, line); });
+    rows.for_rows(min(q, groups - 1), line, [&](int row, unsigned word) { eight.offer(row, word, line); });
     store(q, eight);
   }
 }
 
-/// All groups of a tile's rows from the few that have sites, in double. By all threads of the block, after a barrier.
-///
-/// @param line   of the lane: line.word(row), line.square(word)
-/// @param store  takes what has been found: store(q, eight)
-template <int kThreads, bool kWinners, class Line, class Store>
-__device__ void solve_from_few(const SortedRows& filled, const Line& line, int groups, const StepSquares& steps,
-                               Store&& store) {
-  for (int q = static_cast<int>(threadIdx.x) / 16; q < groups; q += kThreads / 16) {
-    EightSquares<kWinners> eight(q * 8, steps);
+/// The few rows of a line that have sites, for each group all of them.
+struct FewOfLine {
+  const SortedRows& filled;
+
+  template <class Line, class Offer>
+  __device__ void for_rows(int /*group*/, const Line& line, Offer&& offer) const {
 #pragma unroll 1
-    for (int k = 0; k < filled.count; ++k) eight.offer(filled.row[k], line.word(filled.row[k]), line);
-    store(q, eight);
+    for (int k = 0; k < filled.count; ++k) offer(filled.row[k], line.word(filled.row[k]));
   }
-}
+};
 
 /// The ends of runs along the lines of half a tile: an element beyond is nearer than all behind it, whatever these are
 /// taken for.
@@ -233,43 +231,14 @@ class RowsOfPlane {
   const std::uint32_t* changes_ = nullptr;
 };
 
-/// Rows of sixteen steps along x in shared memory, in 16 bits. In every second sixteen of them even and odd rows are swapped, so that half warps
-/// that read rows sixteen apart meet different banks.
-class StepRows {
- public:
-  static __host__ __device__ std::size_t memory(int rows) {
-    return static_cast<std::size_t>(padded(rows)) * 16 * sizeof(std::uint16_t);
-  }
-
-  __device__ explicit StepRows(uint4* memory) : memory_(memory) {}
-
-  /// Those of eight neighbours, two in a word. @param half  of the row
-  __device__ void put(int row, int half, const unsigned (&pairs)[4]) const {
-    memory_[place(row) * 2 + half] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
-  }
-  __device__ void put(int row, int lane, int steps) const { steps_of(row)[lane] = static_cast<std::uint16_t>(steps); }
-  __device__ unsigned get(int row, int lane) const { return steps_of(row)[lane]; }
-  /// Rows behind the last get no site, up to a multiple of sixteen: so many are looked at together. By all threads of
-  /// the block.
-  __device__ void pad(int rows) const {
-    const auto t = static_cast<int>(threadIdx.x), row = rows + t / 2;
-    if (row < padded(rows)) memory_[place(row) * 2 + t % 2] = make_uint4(~0u, ~0u, ~0u, ~0u);
-  }
-  __device__ EightRows<std::uint16_t> group(int q, int lane) const {
-    const int swap = (q / 2 & 1) * 16;
-    const std::uint16_t* first = reinterpret_cast<const std::uint16_t*>(memory_) + q * 128 + lane;
-    return {first + swap, first - swap};
-  }
-
- private:
-  static __host__ __device__ int padded(int rows) { return (rows + 15) / 16 * 16; }
-  static __device__ int place(int row) { return row ^ (row >> 4 & 1); }
-  __device__ std::uint16_t* steps_of(int row) const {
-    return reinterpret_cast<std::uint16_t*>(memory_ + place(row) * 2);
-  }
-
-  uint4* const memory_;
+/// Steps along x of a column; behind the last row there is no site.
+struct StepsOfGroup {
+  static constexpr unsigned kNone = ~0u;
+  const unsigned* rows;
+  int lane;
+  __device__ unsigned operator[](int j) const { return reinterpret_cast<const std::uint16_t*>(rows)[j * 16 + lane]; }
 };
+using StepRows = HalfRows<StepsOfGroup>;
 
 /// What rows along y hold in 16 bits: steps along x to a site, and where sides are told, whether it lies to the right. Of
 /// no site they are many.
@@ -308,7 +277,7 @@ struct LineOfPlane {
   StepRows rows;
   const AnySpacing& spacing;
 
-  __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ unsigned word(int row) const { return rows.at(row, static_cast<int>(threadIdx.x) % 16); }
   __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
   __device__ bool has_site(unsigned word) const { return RowSteps<kSided>::steps(word) < kNoneInWord; }
   __device__ double square(unsigned word) const {

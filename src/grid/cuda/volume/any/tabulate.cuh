@@ -6,7 +6,7 @@
 //
 // Work mapping: warp = near site of a volume or of a plane, lane = row of others. Rivals in a plane are few, and compared
 // in all planes, a lane to each.
-// Cost: 625 rows for each of some 7000 sites of a volume, 65 for 3200 of a plane.
+// Cost: 529 rows for each of some 5000 sites of a volume, 65 for 3200 of a plane.
 #pragma once
 
 #include "core/cuda/early_launch.cuh"
@@ -15,7 +15,7 @@
 namespace fathom::grid::cuda::volume {
 
 inline constexpr int kTabulateBlocks = 512, kTabulateBlock = 256;
-inline constexpr int kPlaneRows = PlaneKeys::kSteps + 1, kVolumeRows = VolumeKeys::kSteps + 1;
+inline constexpr int kPlaneRows = PlaneKeys::kSteps + 1, kVolumeRows = VolumeKeys::kNear + 1;
 
 /// The steps along an axis whose square is `least` or hardly more; −1: there are none. Of steps that are too many for
 /// keys, which have all the same, the first are the nearest.
@@ -58,7 +58,7 @@ class Tabulation {
 
   /// What needs no search. @param thread  of the grid
   __device__ void put_others(int nz, int ny, int thread) const {
-    const int along_z = StepSquares::count(nz), y = thread / VolumeKeys::kSteps, x = thread % VolumeKeys::kSteps;
+    const int along_z = StepSquares::count(nz), y = thread / VolumeKeys::kNear, x = thread % VolumeKeys::kNear;
     static_assert(2 * StepSquares::count(kLongestKeyed) <= kTabulateBlocks * kTabulateBlock);
     if (thread <= PlaneKeys::kSteps) {
       tables_->plane_y.of[thread] = keys_.plane_y.of[thread];
@@ -67,9 +67,9 @@ class Tabulation {
     if (thread < along_z) tables_->squares()[thread] = spacing_.times_z * squared(thread - StepSquares::none(nz));
     else if (thread < along_z + StepSquares::count(ny))
       tables_->squares()[thread] = spacing_.times_y * squared(thread - along_z - StepSquares::none(ny));
-    if (y >= VolumeKeys::kSteps || !is_pair(y, x)) return;
-    tables_->pair[pair(y, x)] = word_in_plane(y, x);
-    tables_->pair_steps[pair(y, x)] = Steps::far_word_of(y, x);
+    if (y >= VolumeKeys::kNear) return;
+    tables_->pair[thread] = word_in_plane(y, x);
+    tables_->pair_steps[thread] = Steps::far_word_of(y, x);
   }
 
   /// The distance to a site of a volume. By a warp.
@@ -85,7 +85,7 @@ class Tabulation {
     }
     in_doubt = __any_sync(kAllLanes, in_doubt);
     const float distance = own * spacing_.scale;
-    if (lane_id() == 0) tables_->distance[z * kPairs + pair(y, x)] = in_doubt ? -distance : distance;
+    if (lane_id() == 0) tables_->distance[z * kPairs + pair_of(y, x)] = in_doubt ? -distance : distance;
   }
 
   /// The word of a site of a plane, if in none of so many planes a rival is nearer by its distance. By a warp.
@@ -107,12 +107,10 @@ class Tabulation {
   }
 
  private:
-  __device__ bool is_pair(int y, int x) const { return spacing_.pairs.first[y] + x < spacing_.pairs.first[y + 1]; }
-  __device__ int pair(int y, int x) const { return spacing_.pairs.first[y] + x; }
   __device__ int square_in_plane(int y, int x) const { return VolumeKeys::square_of(keys_.y.of[y] + keys_.x.of[x]); }
   __device__ unsigned word_in_plane(int y, int x) const {
-    if (y >= VolumeKeys::kSteps || !is_pair(y, x)) return Steps::far_word_of(y, x);
-    return keys_.y.of[y] + keys_.x.of[x] + static_cast<unsigned>(pair(y, x));
+    if (max(y, x) >= VolumeKeys::kNear) return Steps::far_word_of(y, x);
+    return keys_.y.of[y] + keys_.x.of[x] + static_cast<unsigned>(pair_of(y, x));
   }
   /// Of squares in a plane, whether their distances differ from a plane of the lane's.
   __device__ bool is_nearer_somewhere(double own, double rival, int nz) const {
@@ -138,7 +136,7 @@ static __global__ void __launch_bounds__(kTabulateBlock)
   fathom::cuda::let_next_begin();
   const Tabulation tabulation(tables, spacing, keys);
   tabulation.put_others(nz, ny, static_cast<int>(blockIdx.x * kTabulateBlock + threadIdx.x));
-  constexpr int kSteps = VolumeKeys::kSteps, kSites = kSteps * kSteps * kSteps, kWarps = kTabulateBlock / 32;
+  constexpr int kSteps = VolumeKeys::kNear, kSites = kSteps * kSteps * kSteps, kWarps = kTabulateBlock / 32;
   for (int i = static_cast<int>(blockIdx.x) * kWarps + warp_number(); i < kSites + kPlanePairs;
        i += kTabulateBlocks * kWarps) {
     const int in_plane = i - kSites;
