@@ -115,10 +115,10 @@ class SiteSink {
     const int count = v_.nz - z;
     if (half_.x >= v_.nx) return;
     if (!emitter_.sites.serves) {
-      FoundSites<V> found;
+      FoundSites<double> found;
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        found.value[j] = static_cast<V>(squares[j]), found.site[j] = site(j);
+        found.square[j] = squares[j], found.site[j] = site(j);
         if (kRuns != Runs::none && !v_.pins && j < count) found.inside |= unsigned{is_inside(z + j)} << j;
       }
       return emit_column<Along::z>(emitter_, half_.tile.item, {v_.first_x + half_.x, half_.tile.line, z}, count, found);

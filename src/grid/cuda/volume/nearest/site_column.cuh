@@ -52,23 +52,23 @@ __device__ void write_column(const SiteResults& plain, const SiteResults::Row& r
 }
 
 /// What is no plain result.
-template <class V>
+template <class Square>
 struct FoundSites {
-  V value[8];
+  Square square[8];
   std::int32_t site[8];  ///< −1: there is none
   unsigned inside = 0;   ///< bits, of signed labels: whose distances are negative
 };
 
 /// Writes it, as far as it lies in the region. Not inlined: it is large. @param at  of the first
-template <Along kAxis, class V>
+template <Along kAxis, class V, class Square>
 __device__ __noinline__ void emit_column(const Emitter<V>& emitter, std::int64_t item, const int3& at, int count,
-                                         const FoundSites<V>& found) {
+                                         const FoundSites<Square>& found) {
 #pragma unroll 1
   for (int j = 0; j < min(count, 8); ++j) {
     const bool is_along_z = kAxis == Along::z;
     const std::int64_t in_volume[] = {at.z + (is_along_z ? j : 0), at.y + (is_along_z ? 0 : j), at.x};
     const std::int64_t* place = in_volume + 3 - emitter.input.rank;
-    const V value = found.site[j] < 0 ? no_value<V>() : found.value[j];
+    const V value = found.site[j] < 0 ? no_value<V>() : static_cast<V>(found.square[j]);
     if (emitter.in_region(place)) emitter.emit(item, place, value, found.site[j], found.inside >> j & 1);
   }
 }

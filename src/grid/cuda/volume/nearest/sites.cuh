@@ -243,11 +243,12 @@ class SiteWriter {
   __device__ void write_group(int y, int count, Of&& result, unsigned inside = 0) const {
     if (!is_there_) return;
     if (!emitter_.sites.serves) {
-      FoundSites<std::int64_t> found{.inside = inside};
+      FoundSites<std::uint32_t> found;
+      found.inside = inside;
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         const Result own = result(j);
-        found.value[j] = own.square, found.site[j] = own.site;
+        found.square[j] = own.square, found.site[j] = own.site;
       }
       return emit_column<Along::y>(emitter_, item_, {first_x_ + x_, y, z_}, count, found);
     }
