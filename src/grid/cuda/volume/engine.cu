@@ -4,10 +4,10 @@
 // Words and carries along x (volume/words.cuh); the pass along z, first the tiles where sites are near or few
 // (volume/along_z.cuh), then those that this left (volume/envelope.cuh); the same along y (volume/along_y.cuh), which
 // writes the results. With nearest sites both passes have kernels of their own (volume/nearest/); with any spacings each
-// pass is one kernel, along y and then along z (volume/any/along_z.cuh and, for all but float distances,
-// volume/any/sites.cuh), which find nearest elements of other labels, too, and nearest sites in rows beyond 1024. Lines
-// beyond that have an envelope of their own (volume/long.cuh). What is left to do stays on the device: the host launches
-// all and waits for nothing. The kernels of both passes are compiled apart (volume/solve.cuh).
+// pass is one kernel, along y and then along z (volume/any/along_z.cuh), which find nearest elements of other labels,
+// too, and nearest sites in rows beyond 1024. Lines beyond that have an envelope of their own (volume/long.cuh). What is
+// left to do stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled
+// apart (volume/solve.cuh).
 //
 // Both sides of a signed field are solved at once with unequal spacings; with equal ones one after the other, from the
 // same words, which are turned in between (volume/sides.cuh). Where all of that takes much scratch, a volume is worked
@@ -24,7 +24,6 @@
 #include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/volume/any/along_y.cuh"
 #include "grid/cuda/volume/any/along_z.cuh"
-#include "grid/cuda/volume/any/sites.cuh"
 #include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/long.cuh"
 #include "grid/cuda/volume/nearest/column_sink.cuh"

@@ -77,7 +77,7 @@ struct VolumeWords {
   uint2* along_z = nullptr;          ///< as `word`: bits of changes along z, and of label 0
   std::uint32_t* along_y = nullptr;  ///< [items][words][depth][ny]: changes along y
   bool pins = false;                 ///< label 0 has distance 0; else it is one among others, for a sign
-  bool keeps_changes = false;        ///< the bits are changes along x instead (volume/any/sites.cuh)
+  bool keeps_changes = false;        ///< the bits are changes along x instead (volume/any/along_z.cuh)
   std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
 };
 

@@ -1,6 +1,6 @@
 // The passes along z and y where sites are near: an outwards search in 16-bit arithmetic on two lines at once, or with
 // nearest sites in 32 bits on one (along z, where they are all along the line, in 16 as well:
-// volume/nearest/near_sites_along_z.cuh). With equal spacings, one that passes over gaps (volume/gaps.cuh).
+// volume/nearest/along_z.cuh). With equal spacings, one that passes over gaps (volume/gaps.cuh).
 //
 // Work mapping: block = tile. Phase 1: its squares go to shared memory, row by row, 16 words for 32 lines; odd groups
 // of eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet

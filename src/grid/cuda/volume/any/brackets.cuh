@@ -20,8 +20,6 @@
 #pragma once
 
 #include "grid/cuda/volume/anchors.cuh"
-#include "grid/cuda/volume/any/step_squares.cuh"
-#include "grid/cuda/volume/rows_with_sites.cuh"
 
 namespace fathom::grid::cuda::volume {
 
@@ -74,14 +72,6 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
   __device__ void find(const Line& line, double weight) {
     keep_candidates(line, weight);
     Base::find_anchors();
-  }
-
-  /// The same of a line of whose rows few have sites. @returns whether their values are small: else nothing is found
-  template <class Line>
-  __device__ bool find_among(const SortedRows& listed, const Line& line) {
-    if (!keep_listed(listed, line)) return false;
-    Base::find_anchors();
-    return true;
   }
 
   /// The rows among which those are that are nearest to a group of eight, in ascending order: offer(row, its word).
@@ -240,21 +230,6 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
     for_own([&](int own, int c) { chunk_at(own) = chunk_of(mask[c], first[c]); });
     __syncthreads();
   }
-  /// All of them are candidates.
-  template <class Line>
-  __device__ bool keep_listed(const SortedRows& listed, const Line& line) {
-    bool are_small = true;
-    count_ = listed.count;
-    for (int p = unit_; p < count_; p += kUnits) {
-      const unsigned value = line.halves(line.word(listed.row[p]));
-      are_small &= is_small(value);
-      keys_[p * 16 + lane_] = key_of(value, listed.row[p]);
-    }
-    for (int k = unit_; k < bracket_chunks(n_); k += kUnits)
-      chunk_at(k) = chunk_of(listed.bits.mask(k * kChunk), static_cast<unsigned>(listed.bits.place_of(k * kChunk)));
-    Base::forget_anchors();
-    return __syncthreads_and(are_small);
-  }
   /// Rows of a chunk, in bits, that lie above no chord by more than roundings hide, two halves.
   static __device__ unsigned candidates(const unsigned (&value)[kChunk]) {
     const auto above_chord = [&](int r, int steps) {  // in the sign; as lines, rows beside lie 2 · steps² higher
@@ -285,43 +260,6 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
 
   unsigned* const chunks_;
   const int middle_;
-};
-
-/// The least squares of eight rows of a line, in double, from rows that are offered.
-/// @tparam kWinners  whether it is remembered which rows they are from: their words have 16 bits
-template <bool kWinners>
-class EightSquares {
- public:
-  /// @param first  of the eight
-  /// @param steps  along the line
-  __device__ EightSquares(int first, const StepSquares& steps) : first_(first), steps_(steps) {
-#pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = kNoSquareExact;
-  }
-  template <class Line>
-  __device__ void offer(int row, unsigned word, const Line& line) {
-    const double* along_line = steps_.from(first_ - row);
-    const double square = line.square(word);
-    const unsigned both = word << 16 | static_cast<unsigned>(row);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      const double sum = square + __ldg(along_line + j);
-      if (sum < best[j]) {
-        best[j] = sum;
-        if constexpr (kWinners) winner_[j] = both;
-      }
-    }
-  }
-  /// The row that best[j] is from, if it is one, and its word.
-  __device__ int row(int j) const { return static_cast<int>(winner_[j] & 0xFFFFu); }
-  __device__ unsigned word(int j) const { return winner_[j] >> 16; }
-
-  double best[8];
-
- private:
-  const int first_;
-  const StepSquares steps_;
-  unsigned winner_[8];
 };
 
 /// Bytes of dynamic shared memory: the rows, and their brackets.

@@ -5,7 +5,7 @@
 namespace fathom::grid::cuda::volume {
 
 void tabulate_near_sites(const Volume& volume, const ExactWeights& weights, float scale, cudaStream_t stream) {
-  launch(tabulate_steps, kShells, kTabulateBlock, 0, stream, volume.step_tables, AnySpacing::of(weights, scale),
+  launch(tabulate_steps, kTabulateBlocks, kTabulateBlock, 0, stream, volume.step_tables, AnySpacing::of(weights, scale),
          volume.nz, volume.ny);
 }
 

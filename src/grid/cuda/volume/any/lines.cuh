@@ -4,11 +4,49 @@
 
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume/any/brackets.cuh"
-#include "grid/cuda/volume/any/step_rows.cuh"
 #include "grid/cuda/volume/any/steps.cuh"
+#include "grid/cuda/volume/nearest/half_rows.cuh"
+#include "grid/cuda/volume/nearest/site_column.cuh"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 
 namespace fathom::grid::cuda::volume {
+
+/// The least squares of eight rows of a line, in double, from rows that are offered.
+/// @tparam kWinners  whether it is remembered which rows they are from: their words have 16 bits
+template <bool kWinners>
+class EightSquares {
+ public:
+  /// @param first  of the eight
+  /// @param steps  along the line
+  __device__ EightSquares(int first, const StepSquares& steps) : first_(first), steps_(steps) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = kNoSquareExact;
+  }
+  template <class Line>
+  __device__ void offer(int row, unsigned word, const Line& line) {
+    const double* along_line = steps_.from(first_ - row);
+    const double square = line.square(word);
+    const unsigned both = word << 16 | static_cast<unsigned>(row);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const double sum = square + __ldg(along_line + j);
+      if (sum < best[j]) {
+        best[j] = sum;
+        if constexpr (kWinners) winner_[j] = both;
+      }
+    }
+  }
+  /// The row that best[j] is from, if it is one, and its word.
+  __device__ int row(int j) const { return static_cast<int>(winner_[j] & 0xFFFFu); }
+  __device__ unsigned word(int j) const { return winner_[j] >> 16; }
+
+  double best[8];
+
+ private:
+  const int first_;
+  const StepSquares steps_;
+  unsigned winner_[8];
+};
 
 /// Blocks of a pass per multiprocessor.
 constexpr int any_blocks(int threads) { return resident_blocks(threads, kResidentThreadsAt64 / threads); }
@@ -25,50 +63,34 @@ __device__ unsigned left_by_windows(int groups, OfWindow&& window) {
   return left;
 }
 
-/// Groups that are left, from squares in double of the rows that brackets have found.
+/// Groups that are left, from squares in double of rows that are tried for each.
 ///
+/// @param rows   which: rows.for_rows(group, line, offer), as Brackets have it
 /// @param line   of the lane, as Brackets ask for it
 /// @param store  takes what has been found: store(q, eight)
-template <int kThreads, bool kWinners, int kMostRows, class Line, class Store>
-__device__ void solve_left(const Brackets<kThreads, kMostRows>& brackets, const Line& line, int n,
-                           const StepSquares& steps, unsigned left, Store&& store) {
+template <int kThreads, bool kWinners, class Rows, class Line, class Store>
+__device__ void solve_left(const Rows& rows, const Line& line, int n, const StepSquares& steps, unsigned left,
+                           Store&& store) {
   const int groups = row_groups(n);
   for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16) {
     if (!(left >> k & 1)) continue;
     const int q = q0 + lane_id() / 16;
     EightSquares<kWinners> eight(q * 8, steps);
-    brackets.for_rows(min(q, groups - 1), line, [&](int row, unsigned word) { eight.offer(row, word, line); });
+    rows.for_rows(min(q, groups - 1), line, [&](int row, unsigned word) { eight.offer(row, word, line); });
     store(q, eight);
   }
 }
 
-/// All groups of a tile's rows from the few that have sites, in double. By all threads of the block, after a barrier.
-///
-/// @param line   of the lane: line.word(row), line.square(word)
-/// @param store  takes what has been found: store(q, eight)
-template <int kThreads, bool kWinners, class Line, class Store>
-__device__ void solve_from_few(const SortedRows& filled, const Line& line, int groups, const StepSquares& steps,
-                               Store&& store) {
-  for (int q = static_cast<int>(threadIdx.x) / 16; q < groups; q += kThreads / 16) {
-    EightSquares<kWinners> eight(q * 8, steps);
+/// The few rows of a line that have sites, for each group all of them.
+struct FewOfLine {
+  const SortedRows& filled;
+
+  template <class Line, class Offer>
+  __device__ void for_rows(int /*group*/, const Line& line, Offer&& offer) const {
 #pragma unroll 1
-    for (int k = 0; k < filled.count; ++k) eight.offer(filled.row[k], line.word(filled.row[k]), line);
-    store(q, eight);
+    for (int k = 0; k < filled.count; ++k) offer(filled.row[k], line.word(filled.row[k]));
   }
-}
-
-/// Eight values of a column, or as many as there are. @param value  value(j)
-template <class Value, class Of>
-__device__ void store_eight(int count, Value* to, std::int64_t stride, Of&& value) {
-  if (count >= 8) {  // not asked of each
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += stride) *to = value(j);
-  } else {
-#pragma unroll
-    for (int j = 0; j < 7; ++j, to += stride)
-      if (j < count) *to = value(j);
-  }
-}
+};
 
 /// The ends of runs along the lines of half a tile: an element beyond is nearer than all behind it, whatever these are
 /// taken for.
@@ -87,25 +109,15 @@ class LineEnds {
     if constexpr (kRuns == Runs::none) return;
     if (runs_.fill_half(line_ & 16, changes_of)) atomicOr(has_any, 1);
   }
-  /// Steps from eight rows to the nearest one beyond an end; 0 behind the last row.
-  __device__ void steps(int group, unsigned (&to_end)[8]) const { runs_.steps(group, line_, to_end); }
-  /// The same, negative upwards, where of two that are as near the upper one counts; 0: there is none.
+  /// Steps from eight rows to the nearest one beyond an end, negative upwards, where of two that are as near the upper
+  /// one counts; 0: there is none.
   __device__ void nearest(int group, int (&to_end)[8]) const { runs_.nearest(group, line_, kLongestKeyed, to_end); }
-  /// The same from one row of any lane's line.
-  __device__ unsigned steps_of(int row, int lane) const {
-    unsigned to_end[8], own = 0;
-    runs_.steps(row / 8, line_ / 16 * 16 + lane % 16, to_end);
-#pragma unroll
-    for (int j = 0; j < 8; ++j)
-      if (row % 8 == j) own = to_end[j];
-    return own;
-  }
 
   /// A minimum with the keys of eight rows. @param keys  of steps along the line
   template <class KeysOfLine>
   __device__ void bound(int group, unsigned* best, const KeysOfLine& keys) const {
     unsigned to_end[8];
-    steps(group, to_end);
+    runs_.steps(group, line_, to_end);
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = min(best[j], keys.of[min(to_end[j], KeysOfLine::kSteps)]);
   }
@@ -114,6 +126,25 @@ class LineEnds {
   RunEnds runs_;
   int line_;
 };
+
+/// The ends of runs that are nearer than what was found in rows of group q, in place of it. Of two that are as near the
+/// first counts.
+///
+/// @param square_of  of so many steps along the line
+/// @param to_end     steps to an end that is taken; 0: none is
+template <Runs kRuns, class SquareOf>
+__device__ void take_nearer_ends(const LineEnds<kRuns>& ends, int q, double (&best)[8], int (&to_end)[8],
+                                 SquareOf&& square_of) {
+  int steps[8] = {};
+  if constexpr (kRuns != Runs::none) ends.nearest(q, steps);
+#pragma unroll
+  for (int j = 0; j < 8; ++j) {
+    const double square = square_of(abs(steps[j]));
+    const bool is_first = square < best[j] || (square == best[j] && steps[j] < 0);
+    to_end[j] = steps[j] != 0 && is_first ? steps[j] : 0;
+    if (to_end[j] != 0) best[j] = square;
+  }
+}
 
 /// The rows of a tile along y, in words.
 template <Runs kRuns>
@@ -200,18 +231,62 @@ class RowsOfPlane {
   const std::uint32_t* changes_ = nullptr;
 };
 
-/// A line along y: rows of steps along x.
+/// Steps along x of a column; behind the last row there is no site.
+struct StepsOfGroup {
+  static constexpr unsigned kNone = ~0u;
+  const unsigned* rows;
+  int lane;
+  __device__ unsigned operator[](int j) const { return reinterpret_cast<const std::uint16_t*>(rows)[j * 16 + lane]; }
+};
+using StepRows = HalfRows<StepsOfGroup>;
+
+/// What rows along y hold in 16 bits: steps along x to a site, and where sides are told, whether it lies to the right. Of
+/// no site they are many.
+template <bool kSided>
+struct RowSteps {
+  static constexpr unsigned kRight = 0x8000u;
+  static_assert(kNoneInWord + 32 < kRight);
+
+  static __device__ int of(int steps) { return abs(steps) | (kSided && steps > 0 ? static_cast<int>(kRight) : 0); }
+  static __device__ unsigned steps(unsigned word) { return kSided ? word % kRight : word; }
+  static __device__ bool is_right(unsigned word) { return word >= kRight; }
+};
+
+/// The words of Steps with signs, always as far ones are.
+struct SignedSteps {
+  static constexpr unsigned kRight = 1u << 23, kBehind = 1u << 24;
+  static_assert(kRight > (Steps::kNone ^ Steps::kFar));
+
+  int y, x;
+
+  __device__ explicit SignedSteps(unsigned word) {
+    const Steps steps(word);
+    y = word & kBehind ? steps.y : -steps.y;
+    x = word & kRight ? steps.x : -steps.x;
+  }
+  /// @param word  RowSteps
+  static __device__ unsigned word_of(int y, unsigned word) {
+    return Steps::far_word_of(abs(y), static_cast<int>(RowSteps<true>::steps(word))) | (y > 0 ? kBehind : 0) |
+           (RowSteps<true>::is_right(word) ? kRight : 0);
+  }
+};
+
+/// A line along y: rows of RowSteps.
+template <bool kSided>
 struct LineOfPlane {
   StepRows rows;
   const AnySpacing& spacing;
 
-  __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ unsigned word(int row) const { return rows.at(row, static_cast<int>(threadIdx.x) % 16); }
   __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
-  __device__ bool has_site(unsigned steps) const { return steps < kNoneInWord; }
-  __device__ double square(unsigned steps) const { return spacing.square(0, static_cast<int>(steps)); }
-  __device__ unsigned halves(unsigned steps) const {
+  __device__ bool has_site(unsigned word) const { return RowSteps<kSided>::steps(word) < kNoneInWord; }
+  __device__ double square(unsigned word) const {
+    return spacing.square(0, static_cast<int>(RowSteps<kSided>::steps(word)));
+  }
+  __device__ unsigned halves(unsigned word) const {
+    const unsigned steps = RowSteps<kSided>::steps(word);
     const unsigned halves = rounded_halves(small_float(steps * steps) * spacing.halves_y_of_x);
-    return has_site(steps) ? halves : kNoHalves;
+    return has_site(word) ? halves : kNoHalves;
   }
 };
 

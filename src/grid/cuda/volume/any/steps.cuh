@@ -17,7 +17,6 @@
 
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/output/limits.cuh"
-#include "grid/cuda/volume/any/step_squares.cuh"
 #include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -31,11 +30,12 @@ __device__ inline float rough_root(float x) {
 
 /// Keys with so many bits for steps behind the square: of up to kSteps steps of the least spacing, whose squares take
 /// kPlaces binary places. Two of them do not wrap when they add up.
-template <int kStepBits, int kSquareBits, int kMostSteps>
+/// @tparam kNearSteps  from so many of these on, sites are not near
+template <int kStepBits, int kSquareBits, int kMostSteps, int kNearSteps = kMostSteps>
 struct Keys {
-  static constexpr int kBits = kStepBits, kSteps = kMostSteps, kPlaces = kSquareBits;
+  static constexpr int kBits = kStepBits, kSteps = kMostSteps, kPlaces = kSquareBits, kNear = kNearSteps;
   static constexpr std::uint32_t kEnd =  ///< and more: not near
-      std::min<std::uint64_t>(std::uint64_t{kSteps * kSteps} << (kPlaces + kBits), (1u << 31) - (1u << kBits));
+      std::min<std::uint64_t>(std::uint64_t{kNear * kNear} << (kPlaces + kBits), (1u << 31) - (1u << kBits));
 
   std::uint32_t of[kSteps + 1];  ///< so many steps along an axis
 
@@ -68,25 +68,13 @@ struct Keys {
     return __float_as_int(rough_root(fmaf(shifted, one, -kMagic * one)) + kMagic) - 0x4B000000;
   }
 };
-using PlaneKeys = Keys<6, 13, 64>;   ///< of sites in a plane; behind the square: steps along y
-using VolumeKeys = Keys<9, 12, 24>;  ///< of all sites; behind the square: the number of the steps along y and x
+using PlaneKeys = Keys<6, 13, 64>;       ///< of sites in a plane; behind the square: steps along y
+using VolumeKeys = Keys<9, 12, 24, 22>;  ///< of all sites; behind the square: the number of the steps along y and x
 inline constexpr int kPairs = 1 << VolumeKeys::kBits;
+static_assert(VolumeKeys::kNear * VolumeKeys::kNear <= kPairs);
+/// The number of a near pair of steps.
+inline __host__ __device__ int pair_of(int y, int x) { return y * VolumeKeys::kNear + x; }
 inline constexpr int kPlanePairs = PlaneKeys::kSteps * PlaneKeys::kSteps;
-
-/// Numbers of near pairs of steps along y and x: there are fewer of these than a square of them would have.
-struct NearPairs {
-  std::uint16_t first[VolumeKeys::kSteps + 1];  ///< by steps along y; at last, how many there are
-
-  static NearPairs of(const VolumeKeys& along_y, const VolumeKeys& along_x) {
-    NearPairs pairs{};
-    for (int y = 0; y < VolumeKeys::kSteps; ++y) {
-      int x = 0;
-      while (x < VolumeKeys::kSteps && along_y.of[y] + along_x.of[x] < VolumeKeys::kEnd) ++x;
-      pairs.first[y + 1] = static_cast<std::uint16_t>(pairs.first[y] + x);
-    }
-    return pairs;
-  }
-};
 
 __device__ inline std::uint32_t squared(int steps) {
   const auto n = static_cast<std::uint32_t>(steps);
@@ -102,7 +90,6 @@ struct AnySpacing {
   IntegerFactor times_z, times_y, times_x;
   PlaneKeys plane_y;
   VolumeKeys volume_z;
-  NearPairs pairs;
 
   static AnySpacing of(const ExactWeights& weights, float scale) {
     const auto [z, y, x] = weights;
@@ -120,8 +107,7 @@ struct AnySpacing {
             .times_y = IntegerFactor(y),
             .times_x = IntegerFactor(x),
             .plane_y = PlaneKeys::along(y / least_in_plane, 1),
-            .volume_z = VolumeKeys::along(z / least, 0),
-            .pairs = NearPairs::of(VolumeKeys::along(y / least, 0), VolumeKeys::along(x / least, 0))};
+            .volume_z = VolumeKeys::along(z / least, 0)};
   }
   /// As the CPU adds them up.
   __device__ double square(int y_steps, int x_steps) const {
@@ -132,13 +118,33 @@ struct AnySpacing {
   }
 };
 
+/// Squares of steps in double along lines of so many rows, to both sides, from a table: so a row that is offered to eight
+/// takes eight loads that need not wait for each other, in place of eight products of integers that are made doubles
+/// first.
+class StepSquares {
+ public:
+  static constexpr __host__ __device__ int count(int rows) { return none(rows) + rows + 16; }
+  /// The place of no steps. Behind a line's last row, a group of eight may end, and a warp have one more.
+  static constexpr __host__ __device__ int none(int rows) { return rows; }
+
+  /// @param of  so many squares
+  __device__ StepSquares(const double* of, int rows) : of_(of), none_(none(rows)) {}
+
+  /// Of so many steps, below 0 to rows behind, and from there on.
+  __device__ const double* from(int steps) const { return of_ + static_cast<unsigned>(none_ + steps); }
+
+ private:
+  const double* of_;
+  const int none_;
+};
+
 /// What is found out about near sites before all else (volume/any/tabulate.cuh).
 struct alignas(double) StepTables {
-  PlaneKeys plane_y, plane_x;                   ///< the spacing's, where lanes ask for different ones
-  std::uint32_t pair[kPairs];                   ///< VolumeKeys by their last bits: of a pair of steps
-  std::uint32_t pair_steps[kPairs];             ///< the pair, as Steps have it
-  float distance[VolumeKeys::kSteps * kPairs];  ///< [steps along z][as above]; less than 0: in doubt
-  std::uint32_t plane[kPlanePairs];             ///< [steps along y][along x]: words of Steps, or kInDoubt
+  PlaneKeys plane_y, plane_x;                  ///< the spacing's, where lanes ask for different ones
+  std::uint32_t pair[kPairs];                  ///< VolumeKeys by their last bits: of a pair of steps
+  std::uint32_t pair_steps[kPairs];            ///< the pair, as Steps have it
+  float distance[VolumeKeys::kNear * kPairs];  ///< [steps along z][as above]; less than 0: in doubt
+  std::uint32_t plane[kPlanePairs];            ///< [steps along y][along x]: words of Steps, or kInDoubt
 
   /// Squares of steps along z, and along y, lie behind the rest.
   static std::size_t bytes(int nz, int ny) {
@@ -165,11 +171,8 @@ struct Steps {
       : y(static_cast<int>(word >> kFarBits & ((1u << kFarBits) - 1))),
         x(static_cast<int>(word & ((1u << kFarBits) - 1))) {}
   static __device__ unsigned far_word_of(int y, int x) { return kFar | static_cast<unsigned>(y << kFarBits | x); }
-  /// @param pairs  the spacing's, in shared memory
-  static __device__ unsigned word_of(const StepTables& tables, const NearPairs& pairs, int y, int x) {
-    if (max(y, x) < VolumeKeys::kSteps && pairs.first[y] + x < pairs.first[y + 1])
-      return __ldg(tables.pair + (pairs.first[y] + x));
-    return far_word_of(y, x);
+  static __device__ unsigned word_of(const StepTables& tables, int y, int x) {
+    return max(y, x) < VolumeKeys::kNear ? __ldg(tables.pair + pair_of(y, x)) : far_word_of(y, x);
   }
   /// The far word of the same steps.
   static __device__ unsigned far(const StepTables& tables, unsigned word) {

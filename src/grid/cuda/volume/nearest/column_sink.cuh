@@ -30,19 +30,24 @@ class ColumnSink {
   using Result = SiteWriter::Result;
   static constexpr int kTogether = 4;  ///< rows of a thread that are asked for before any is looked at
 
-  /// Bytes of dynamic shared memory of a search.
-  static __host__ __device__ std::size_t memory(int length) { return window_memory(length); }
+  /// Bytes of shared memory: nothing waits.
+  template <class = unsigned>
+  static __host__ __device__ std::size_t memory(int /*length*/) {
+    return 0;
+  }
 
-  __device__ ColumnSink(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half, uint4* /*memory*/)
-      : rows_(v.ny), writer_(v, emitter, half.tile, half.x) {}
+  __device__ ColumnSink(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half, void* /*memory*/)
+      : z_(half.tile.line), rows_(v.ny), writer_(v, emitter, half.tile, half.x) {}
 
   /// Linear index of the site that a way leads to from row y of this thread's column.
   __device__ std::int32_t site(int /*column*/, int y, SitesOfRows::Steps way) const { return writer_.site(y, way); }
   /// What a window has found of a group of eight rows in this thread's column.
   __device__ void put(int group, const unsigned (&words)[8]) const {
-    writer_.write_near(group * 8, rows_ - group * 8, words);
+    const int y = group * 8;
+    writer_.write_group(y, rows_ - y, [&](int j) { return writer_.near_result(y + j, words[j]); });
   }
   __device__ void finish() const {}
+  __device__ void finish_winners(const Place* /*places*/) const {}
   /// All elements, by all threads. @param results  of a column's row: results(column)(y)
   template <class Results>
   __device__ void write_all(Results&& results) const {
@@ -50,19 +55,19 @@ class ColumnSink {
     for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < rows_; y += kThreads / 2)
       writer_.write_group(y, rows_ - y, [&](int j) { return of_column(y + j); });
   }
-  /// Up to eight rows of this thread's column, from an envelope's winners. @param z  the tile's
-  __device__ void write_winners(int y0, const unsigned* winners, int count, const Place* places, int z) const {
+  /// Up to eight rows of this thread's column, from an envelope's winners.
+  __device__ void put_winners(int y0, const unsigned* winners, int count, const Place* places) const {
     if (count == 0) return;
     writer_.write_group(y0, count, [&](int j) {
       const auto y = static_cast<int>(winners[j] & kKeyIndex);
       const Place place = places[y * 16 + lane_id() % 16];
-      const int along_z = static_cast<int>(unsigned{place}) - z;
+      const int along_z = static_cast<int>(unsigned{place}) - z_;
       return writer_.result(y0 + j, winners[j] >> kKeyBits, y - (y0 + j), along_z, place.is_right());
     });
   }
 
  private:
-  const int rows_;
+  const int z_, rows_;
   const SiteWriter writer_;
 };
 

@@ -11,7 +11,6 @@
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/gaps.cuh"
-#include "grid/cuda/volume/nearest/site_chunks.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 #include "grid/cuda/volume/solve_kernels.cuh"
@@ -21,7 +20,6 @@ namespace fathom::grid::cuda::volume {
 /// What a tile's rows hold.
 struct SiteRows {
   int filled;        ///< rows that have sites
-  bool all_kept;     ///< whether all keep leads
   bool are_far;      ///< more than half of all rows are, or those of a stretch that are not empty
   bool may_be_same;  ///< whether all may have the same
 };
@@ -29,11 +27,11 @@ struct SiteRows {
 /// By all threads.
 template <int kThreads>
 __device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
-  __shared__ unsigned row_counts;
+  __shared__ unsigned row_counts;  // with sites, and in the upper half far ones
   __shared__ unsigned may_be_near_of_warps[kThreads / 32];
   if (threadIdx.x == 0) row_counts = 0;
   __syncthreads();
-  SiteRowCounts counts;
+  unsigned counts = 0;
   NearRows<kThreads, 64> may_be_near;
   const TileKind first_kind = sites.kind(0);
   // Where the first is a site, a search ends at once.
@@ -41,16 +39,15 @@ __device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
   for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
     const TileKind kind = sites.kind(r);
     const bool is_far = kind == kWide && sites.is_far(r);
-    counts.add(kind, is_far);
+    counts += (kind != kEmpty ? 1u : 0u) + (is_far ? 1u << 16 : 0u);
     may_be_near.add(r, kind != kEmpty && !is_far);
     may_be_same = may_be_same && (first_kind == kFull ? kind == kFull : keeps_rows(kind) && sites.is_like_first(r));
   }
-  counts.put(&row_counts);
+  add_over_block(counts, &row_counts);
   may_be_near.put(may_be_near_of_warps);
   may_be_same = __syncthreads_and(may_be_same);
-  counts = SiteRowCounts(row_counts);
-  const bool are_far = counts.far() * 2 > rows || !may_be_near.suffice(may_be_near_of_warps, rows);
-  return {counts.filled(), counts.all_kept(rows), are_far, may_be_same};
+  const int filled = static_cast<int>(row_counts & 0xFFFFu), far = static_cast<int>(row_counts >> 16);
+  return {filled, far * 2 > rows || !may_be_near.suffice(may_be_near_of_warps, rows), may_be_same};
 }
 
 /// Whether sites lie in all rows as they do in the first, in which there are some; all keep leads. By all threads.
@@ -75,7 +72,7 @@ __device__ void write_few_sites(const SitesOfRows& sites, int rows, const Sink& 
   using Result = typename Sink::Result;
   __shared__ SortedRows filled;
   __shared__ Result of_row[kFewRows][16];
-  filled.find(rows, [&](int r) { return sites.has_site(r); });
+  filled.find(rows, [&](int r) { return sites.kind(r) != kEmpty; });
   const int column = static_cast<int>(threadIdx.x) % 16;
   for (int k = static_cast<int>(threadIdx.x) / 16; k < filled.count; k += kThreads / 16) {
     const SitesOfRows::Steps way = sites.way(filled.row[k]);
@@ -138,14 +135,15 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const SitesOfRows sites(v, half.tile, half.x);
-  const auto sink = [&] { return Sink(v, emitter, half, window_shared); };  // where it is used, for the registers
+  // Where it is used, for the registers.
+  const auto sink = [&] { return Sink(v, emitter, half, window_shared + window_memory(n) / sizeof(uint4)); };
   const SiteRows told = look_at_rows<kThreads>(sites, n);
   if (told.filled <= kFewRows) return write_few_sites<kThreads>(sites, n, sink());
   if (told.may_be_same && (sites.kind(0) == kFull || are_same_sites(sites, n))) return write_same_sites(sites, sink());
   if (!told.are_far) {
     const WindowRows<typename Sink::Word> rows(reinterpret_cast<unsigned*>(window_shared), n);
     NearRows<kThreads, 64> near;
-    load_rows_of_sites<kThreads, Sink::kTogether, typename Sink::Sites>(rows, v, half, sites, told.all_kept, near);
+    load_rows_of_sites<kThreads, Sink::kTogether, typename Sink::Sites>(rows, v, half, sites, near);
     near.put(near_of_warps);
     __syncthreads();
     if (near.suffice(near_of_warps, n) && write_near_sites<kThreads>(rows, n, sink())) return;
@@ -153,10 +151,73 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (threadIdx.x == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
 
+/// Chunks of rows along y, a unit of 16 lanes each, as the envelope takes them: from leads to squares, and where the
+/// sites lie. The words that leads name come mostly from the cache: neighbours' leads name the same ones.
+///
+/// @param Place  what is kept of where a site lies: of(plane, steps along x, own column)
+template <int kChunk, class Place>
+class SiteChunks {
+ public:
+  /// @param squares  shared, [row][16], as many rows as the chunks have
+  /// @param places   the same
+  __device__ SiteChunks(const Volume& v, const SitesOfRows& sites, int x, unsigned* squares, Place* places)
+      : sites_(sites), x_(x), rows_(v.ny), squares_(squares), places_(places) {}
+
+  /// What the unit's rows hold goes through shared memory, eight at a time, so that few registers are taken: what lies
+  /// there is the unit's alone.
+  __device__ void load(unsigned* value) const {
+    const int lane = lane_id() % 16, first = unit() * kChunk;
+    // Odd chunks swap even and odd rows, so that units meet different banks.
+    const int swap = unit() % 2 * 16;
+    unsigned* own = squares_ + first * 16 + lane;
+    Place* places = places_ + first * 16 + lane;
+#pragma unroll 1
+    for (int r = 0; r < kChunk; r += 8)
+      load_eight(first + r, own + r * 16 + swap, own + r * 16 - swap, places + r * 16);
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) value[r] = own[r * 16 + (r % 2 ? -swap : swap)];
+  }
+
+ private:
+  static __device__ int unit() { return static_cast<int>(threadIdx.x) / 16; }
+
+  /// @param even, odd  where squares of such rows go
+  __device__ void load_eight(int y, unsigned* even, unsigned* odd, Place* places) const {
+    unsigned lead[8];
+    uint2 word[8];
+    // All are read before any is looked at, so that the waits are one.
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const TileKind kind = y + k < rows_ ? sites_.kind(y + k) : kEmpty;
+      lead[k] = Leads::not_kept(kind);
+      if (keeps_rows(kind)) lead[k] = sites_.lead(y + k);
+    }
+#pragma unroll
+    for (int k = 0; k < 8; ++k) word[k] = sites_.word_by(lead[k], y + k);
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const SitesOfRows::Steps way = sites_.way_by(lead[k], word[k]);
+      places[k * 16] = Place::of(static_cast<unsigned>(sites_.z() + way.z), way.x, x_);
+      (k % 2 ? odd : even)[k * 16] = lead[k] == Leads::kNone ? kNone32 : way.square();
+    }
+  }
+
+  const SitesOfRows& sites_;
+  const int x_, rows_;
+  unsigned* const squares_;
+  Place* const places_;
+};
+
 /// Bytes of the places of a line's sites, [row][16], in shared memory behind an envelope, of all its chunks.
 template <class Place>
 __host__ __device__ std::size_t places_memory(int rows) {
   return static_cast<std::size_t>((rows + 31) / 32 * 32) * 16 * sizeof(Place);
+}
+
+/// Bytes of dynamic shared memory of the envelope's kernel.
+template <class Sink>
+std::size_t far_sites_memory(int n, int chunk) {
+  return envelope_memory(n, chunk) + places_memory<typename Sink::Place>(n) + Sink::template memory<std::uint16_t>(n);
 }
 
 /// Of the tiles that a search leaves, all have rows with sites.
@@ -177,11 +238,23 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const SitesOfRows sites(v, half.tile, half.x);
     const SiteChunks<kChunk, Place> chunks(v, sites, half.x, memory, places);
     const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
+    const auto sink = [&] {
+      return Sink(v, emitter, half, reinterpret_cast<std::byte*>(places) + places_memory<Place>(n));
+    };
     const auto store = [&](int first, const unsigned* winners, int rows) {
-      Sink(v, emitter, half, envelope_shared).write_winners(first, winners, rows, places, sites.z());
+      sink().put_winners(first, winners, rows, places);
     };
     Solver(memory, n, places).run(load, store);
+    sink().finish_winners(places);
   }
+}
+
+/// Calls pass(threads, rows of a chunk) with those of an envelope's block for lines of n elements, constants.
+template <class Pass>
+void with_far_block(int n, Pass&& pass) {
+  if (n <= 256) pass(std::integral_constant<int, 256>{}, std::integral_constant<int, 16>{});
+  else if (n <= 512) pass(std::integral_constant<int, 256>{}, std::integral_constant<int, 32>{});
+  else pass(std::integral_constant<int, 512>{}, std::integral_constant<int, 32>{});
 }
 
 /// Both. @param threads  of a block that searches
@@ -189,17 +262,13 @@ template <template <int> class SinkOf>
 void find_sites_along_line(const VolumePasses& p, int threads) {
   const int n = p.volume.ny;
   with_block<128, 256, 320, 512>(threads, [&](auto block) {
-    launch(search_sites<block, SinkOf>, 2 * p.y_tiles(), block, SinkOf<block>::memory(n), p.stream, p.volume,
-           p.emitter);
+    launch(search_sites<block, SinkOf>, 2 * p.y_tiles(), block, window_memory(n) + SinkOf<block>::memory(n), p.stream,
+           p.volume, p.emitter);
   });
-  const auto far = [&](auto block, auto chunk) {
-    launch_far(envelope_sites<block, chunk, SinkOf>, p.y_tiles(), block,
-               envelope_memory(n, chunk) + places_memory<typename SinkOf<block>::Place>(n), p.stream, p.volume,
-               p.emitter);
-  };
-  if (n <= 256) far(std::integral_constant<int, 256>{}, std::integral_constant<int, 16>{});
-  else if (n <= 512) far(std::integral_constant<int, 256>{}, std::integral_constant<int, 32>{});
-  else far(std::integral_constant<int, 512>{}, std::integral_constant<int, 32>{});
+  with_far_block(n, [&](auto block, auto chunk) {
+    launch_far(envelope_sites<block, chunk, SinkOf>, p.y_tiles(), block, far_sites_memory<SinkOf<block>>(n, chunk),
+               p.stream, p.volume, p.emitter);
+  });
 }
 
 }  // namespace fathom::grid::cuda::volume

@@ -9,6 +9,7 @@
 // bytes are moved between the passes as without sites; what is compared has 32 bits instead of 16.
 #pragma once
 
+#include "grid/cuda/volume/nearest/site_column.cuh"
 #include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -56,27 +57,6 @@ struct Leads {
   }
 };
 
-/// Eight leads of neighbours.
-struct EightLeads {
-  unsigned lead[8];
-
-  __device__ explicit EightLeads(uint4 leads) {
-    const unsigned two[4] = {leads.x, leads.y, leads.z, leads.w};
-#pragma unroll
-    for (int k = 0; k < 8; ++k) lead[k] = two[k / 2] >> (k % 2 * 16) & 0xFFFFu;
-  }
-};
-
-/// The least of eight neighbours' sites, as far as they lie inside.
-__device__ inline unsigned least_inside(const unsigned* site, int inside) {
-  if (inside >= 8) return WindowSites::least(site);
-  unsigned least = WindowSites::kNone;
-#pragma unroll
-  for (int k = 0; k < 8; ++k)
-    if (k < inside) least = min(least, site[k]);
-  return least;
-}
-
 /// A tile along y, and this thread's column of it: from leads in each row to where the sites lie.
 class SitesOfRows {
  public:
@@ -112,9 +92,8 @@ class SitesOfRows {
     const auto along_x = static_cast<int>(Leads::along_x(lead));
     return {lead & 1 ? along_x : -along_x, Leads::along_z(lead)};
   }
+  /// A row has sites in all columns or in none.
   __device__ TileKind kind(int y) const { return static_cast<TileKind>(__ldg(kinds_ + y)); }
-  /// Whether row y has sites, which it has in all columns or in none.
-  __device__ bool has_site(int y) const { return kind(y) != kEmpty; }
   /// Of a row that keeps leads: whether they are far, which they are together.
   __device__ bool is_far(int y) const { return Leads::is_far(any_lead(y)); }
   /// The same of the half's first column: whether it is a site, and whether row y has it where the first one has.
@@ -132,40 +111,40 @@ class SitesOfRows {
   __device__ uint4 eight_leads(int y, int which) const {
     return __ldg(reinterpret_cast<const uint4*>(first_lead(y)) + which);
   }
-  /// The same of each so manieth row from y on, as far as there are such: all are asked for before any is looked at.
-  /// @param all_kept  whether all rows are known to keep leads
+  /// The same of every kStep-th row from y on, while there are rows; of those that keep none, what stands for it. All are
+  /// read before any is looked at, for which those are read, too, that are not kept.
   template <int kStep, int kCount>
-  __device__ void load(int y, int rows, int which, bool all_kept, uint4 (&leads)[kCount]) const {
-    if (all_kept) {
+  __device__ void load(int y, int rows, int which, uint4 (&leads)[kCount]) const {
+    TileKind kinds[kCount];
 #pragma unroll
-      for (int k = 0; k < kCount; ++k)
-        if (y + k * kStep < rows) leads[k] = eight_leads(y + k * kStep, which);
-      return;
+    for (int k = 0; k < kCount; ++k) {
+      const int row = min(y + k * kStep, rows - 1);
+      leads[k] = eight_leads(row, which), kinds[k] = kind(row);
     }
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
-      const TileKind own = y + k * kStep < rows ? kind(y + k * kStep) : kEmpty;
-      const unsigned two = Leads::not_kept(own) * 0x10001u;
-      leads[k] = make_uint4(two, two, two, two);
-      if (keeps_rows(own)) leads[k] = eight_leads(y + k * kStep, which);
+      const unsigned two = Leads::not_kept(kinds[k]) * 0x10001u;
+      if (!keeps_rows(kinds[k])) leads[k] = make_uint4(two, two, two, two);
     }
   }
   /// As a search compares them: of eight neighbours in row y, from the tile's column `first` on. They are far together.
   ///
   /// @tparam Sites  near_site() and far_site(), as Leads has them for a search along y
   template <class Sites = Leads>
-  __device__ void sites(const EightLeads& eight, int y, int first, unsigned* site) const {
-    if (!Leads::is_far(eight.lead[0])) {
+  __device__ void sites(uint4 leads, int y, int first, unsigned* site) const {
+    const unsigned two[4] = {leads.x, leads.y, leads.z, leads.w};
+    const auto lead = [&](int k) { return two[k / 2] >> (k % 2 * 16) & 0xFFFFu; };
+    if (!Leads::is_far(lead(0))) {
 #pragma unroll
-      for (int k = 0; k < 8; ++k) site[k] = Sites::near_site(eight.lead[k]);
+      for (int k = 0; k < 8; ++k) site[k] = Sites::near_site(lead(k));
       return;
     }
     uint2 word[8];  // all are read before any is looked at, so that the waits are one
 #pragma unroll
-    for (int k = 0; k < 8; ++k) word[k] = __ldg(words_ + y * depth_ + (eight.lead[k] - Leads::kFirstFar));
+    for (int k = 0; k < 8; ++k) word[k] = __ldg(words_ + y * depth_ + (lead(k) - Leads::kFirstFar));
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      const int z = static_cast<int>(eight.lead[k] - Leads::kFirstFar) - z_;
+      const int z = static_cast<int>(lead(k) - Leads::kFirstFar) - z_;
       const Steps way{steps_along_x(word[k], first + k), z};
       const bool is_too_far = way.square() >= WindowSites::kFar * WindowSites::kFar;
       site[k] = is_too_far ? WindowSites::kNone : Sites::far_site(way.x, way.z);
@@ -189,53 +168,28 @@ class SitesOfRows {
 ///
 /// @tparam kTogether  rows of a thread that are asked for before any is looked at
 /// @tparam Sites      as SitesOfRows::sites() has it
-/// @param all_kept    whether all rows keep leads
 /// @param near        is told of each row whether a site of it is less than 64 away: near.add(row, whether)
 template <int kThreads, int kTogether, class Sites, class Word, class Near>
 __device__ void load_rows_of_sites(const WindowRows<Word>& rows, const Volume& v, const HalfTile& half,
-                                   const SitesOfRows& sites, bool all_kept, Near& near) {
+                                   const SitesOfRows& sites, Near& near) {
   const int t = static_cast<int>(threadIdx.x), n = v.ny, first = t % 2 * 8;
-  const int inside = v.nx - half.tile.word * 32 - half.first - first;
   constexpr int kStep = kThreads / 2;
   rows.pad(n);
   for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
     uint4 leads[kTogether];
-    sites.load<kStep>(r0, n, t % 2, all_kept, leads);
+    sites.load<kStep>(r0, n, t % 2, leads);
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) {
       const int r = r0 + k * kStep;
       if (r >= n) break;
       unsigned site[8];
-      sites.sites<Sites>(EightLeads(leads[k]), r, half.first + first, site);
-      near.add(r, least_inside(site, inside) < 64 * 64 * WindowSites::kSquare);
+      sites.sites<Sites>(leads[k], r, half.first + first, site);
+      near.add(r, WindowSites::least(site) < 64 * 64 * WindowSites::kSquare);
       rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
       rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
     }
   }
 }
-
-/// How many of a tile's rows have sites, have far ones, and have sites alone: in one word, which a block adds up at
-/// once.
-class SiteRowCounts {
- public:
-  __device__ explicit SiteRowCounts(unsigned counts = 0) : counts_(counts) {}
-  __device__ void add(TileKind kind, bool is_far) {
-    counts_ += (kind != kEmpty ? 1 : 0) + (is_far ? kOneFar : 0) + (kind == kFull ? kOneFull : 0);
-  }
-  /// Of a thread, before all meet. @param total  shared, 0
-  __device__ void put(unsigned* total) const { add_over_block(counts_, total); }
-
-  __device__ int filled() const { return static_cast<int>(counts_ % kOneFar); }
-  __device__ int far() const { return static_cast<int>(counts_ / kOneFar % kOneFar); }
-  /// Whether all of so many rows keep leads, unless all have sites alone: so many wrap.
-  __device__ bool all_kept(int rows) const { return filled() == rows && counts_ / kOneFull == 0; }
-
- private:
-  static constexpr unsigned kOneFar = 2 * kLongestKeyed, kOneFull = kOneFar * kOneFar;
-  static_assert((1ULL << 32) / kOneFull >= kLongestKeyed);
-
-  unsigned counts_;
-};
 
 /// Results of a tile along y, in this thread's column.
 class SiteWriter {
@@ -270,16 +224,6 @@ class SiteWriter {
     __device__ operator Result() const { return {UINT32_MAX, site}; }
     static __device__ float distance() { return __int_as_float(0x7F800000); }
   };
-  /// Up to eight rows, from what a search says of them.
-  __device__ void write_near(int y, int count, const unsigned* sites) const {
-    write_group(y, count, [&](int j) { return near_result(y + j, sites[j]); });
-  }
-  /// Up to eight rows, mostly eight. The parameters are those of write().
-  template <class Of>
-  __device__ void write_group(int y, int count, Of&& result, unsigned inside = 0) const {
-    if (writes_usual() && count >= 8) write_eight(y, result);
-    else write(y, count, result, inside);
-  }
   /// Of an element of row y, from the square of the way to its site, steps of it, and the side that it lies on.
   __device__ Result result(int y, unsigned square, int along_y, int along_z, bool is_right) const {
     const auto others = static_cast<unsigned>(along_y * along_y + along_z * along_z);
@@ -296,75 +240,27 @@ class SiteWriter {
   /// @param result  of the first, the second and so on
   /// @param inside  bits, of signed labels: whose distances are negative
   template <class Of>
-  __device__ void write(int y, int count, Of&& result, unsigned inside = 0) const {
+  __device__ void write_group(int y, int count, Of&& result, unsigned inside = 0) const {
     if (!is_there_) return;
     if (!emitter_.sites.serves) {
-      Result results[8];
+      FoundSites<std::uint32_t> found;
+      found.inside = inside;
 #pragma unroll
-      for (int j = 0; j < 8; ++j) results[j] = result(j);
-      return emit(y, count, results, inside);
+      for (int j = 0; j < 8; ++j) {
+        const Result own = result(j);
+        found.square[j] = own.square, found.site[j] = own.site;
+      }
+      return emit_column<Along::y>(emitter_, item_, {first_x_ + x_, y, z_}, count, found);
     }
-    SiteResults::Row row = emitter_.sites.down(row_, y);
+    const auto distances = [&](float(&eight)[8]) {
 #pragma unroll
-    for (int j = 0; j < 8; ++j, emitter_.sites.advance(row)) {
-      if (j >= count) break;
-      const auto r = result(j);
-      emitter_.sites.write(row, x_, r.distance(), r.site);
-    }
+      for (int j = 0; j < 8; ++j) eight[j] = result(j).distance();
+    };
+    write_column<Along::y>(emitter_.sites, emitter_.sites.down(row_, y), x_, count, distances,
+                           [&](int j) { return result(j).site; });
   }
 
  private:
-  /// Whether indices of 32 bits are wanted of all elements, with float distances or alone.
-  __device__ bool writes_usual() const { return emitter_.sites.serves && !emitter_.sites.is_long; }
-  /// Those, of rows that are all there, without a question for each.
-  template <class Of>
-  __device__ void write_eight(int y, Of&& result) const {
-    const SiteResults::Row row = emitter_.sites.down(row_, y);
-    if (!is_there_) return;
-    auto* site = reinterpret_cast<std::int32_t*>(row.nearest) + x_;
-    if (emitter_.sites.distance.data) write_both(row.distance + x_, site, result);
-    else write_sites(site, result);
-  }
-  // Strides are read, and results computed, before any is stored, so that the waits are one.
-  template <class Of>
-  __device__ void write_both(float* distance, std::int32_t* site, Of&& result) const {
-    const std::int64_t distance_step = emitter_.sites.distance.y_stride, site_step = step_of_sites();
-    float distances[8];
-    std::int32_t sites[8];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      const auto r = result(j);
-      distances[j] = r.distance();
-      sites[j] = r.site;
-    }
-#pragma unroll
-    for (int j = 0; j < 8; ++j, distance += distance_step, site += site_step) {
-      __stcs(distance, distances[j]);
-      __stcs(site, sites[j]);
-    }
-  }
-  template <class Of>
-  __device__ void write_sites(std::int32_t* site, Of&& result) const {
-    const std::int64_t step = step_of_sites();
-    std::int32_t sites[8];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) sites[j] = result(j).site;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, site += step) __stcs(site, sites[j]);
-  }
-  /// From row to row, of indices of 32 bits.
-  __device__ std::int64_t step_of_sites() const {
-    return emitter_.sites.nearest.y_stride / static_cast<std::int64_t>(sizeof(std::int32_t));
-  }
-  __device__ __noinline__ void emit(int y, int count, const Result* results, unsigned inside) const {
-    for (int j = 0; j < min(count, 8); ++j) {
-      const std::int64_t in_volume[] = {z_, y + j, first_x_ + x_}, *at = in_volume + 3 - emitter_.input.rank;
-      const bool none = results[j].square == UINT32_MAX;
-      const std::int64_t square = none ? no_value<std::int64_t>() : std::int64_t{results[j].square};
-      if (emitter_.in_region(at)) emitter_.emit(item_, at, square, results[j].site, inside >> j & 1);
-    }
-  }
-
   const Emitter<std::int64_t>& emitter_;
   const std::int64_t item_;
   const std::int32_t z_, x_, first_x_, nx_, ny_;

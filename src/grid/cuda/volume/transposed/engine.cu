@@ -9,12 +9,12 @@
 #include <algorithm>
 
 #include "grid/cuda/engine.h"
+#include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/scratch.h"
-#include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/volume/envelope.cuh"
+#include "grid/cuda/volume/nearest/along_z.cuh"
 #include "grid/cuda/volume/nearest/last_pass.cuh"
-#include "grid/cuda/volume/nearest/near_sites_along_z.cuh"
 #include "grid/cuda/volume/nearest/row_sink.cuh"
 #include "grid/cuda/volume/solve.cuh"
 #include "grid/cuda/volume/transposed/columns.cuh"
@@ -76,15 +76,13 @@ bool scratch_serves(const Problem& p) {
 }
 
 bool memory_serves(const Problem& p) {
-  // besides: 18 KB in which an envelope turns its results (volume/nearest/row_sink.cuh), kinds of rows, and few numbers
-  constexpr std::size_t kNumbers = 20480;
-  const int nz = static_cast<int>(p.extent(0)), nx = static_cast<int>(p.extent(2));
-  const std::size_t along_z = std::max(envelope_memory(nz, 32), near_sites_memory(nz));
-  const std::size_t along_x =
-      std::max(RowSink<128>::memory(nx), envelope_memory(nx, 32) + places_memory<PlaceAcrossX>(nx));
-  const std::size_t lines = std::max(along_z, along_x);
-  return std::max(lines, ColumnBits::memory((static_cast<int>(p.extent(1)) + 31) / 32)) + kNumbers <=
-         fathom::cuda::block_memory();
+  constexpr std::size_t kNumbers = 4096;  // besides: kinds of rows, and few numbers
+  const int nz = static_cast<int>(p.extent(0)), words = static_cast<int>(p.extent(1) + 31) / 32,
+            nx = static_cast<int>(p.extent(2));
+  using Sink = RowSink<128>;
+  const std::size_t most = std::max({envelope_memory(nz, 32), near_sites_memory(nz), ColumnBits::memory(words),
+                                     window_memory(nx) + Sink::memory(nx), far_sites_memory<Sink>(nx, 32)});
+  return most + kNumbers <= fathom::cuda::block_memory();
 }
 
 class TransposedVolumeEngine final : public Engine {
@@ -130,6 +128,8 @@ class TransposedVolumeEngine final : public Engine {
 };
 
 }  // namespace
+
+void VolumePasses::find_sites_along_x() const { find_sites_along_line<RowSink>(*this, sites_along_x_block(volume.ny)); }
 
 }  // namespace fathom::grid::cuda::volume
 

@@ -1,15 +1,18 @@
-// Half tiles along z with sites near, where nearest sites are asked for: the search of volume/gaps.cuh in 16 bits, on
-// two columns at once.
+// The pass along z of volumes with nearest sites: the search of volume/gaps.cuh where sites are near, else the envelope of
+// volume/envelope.cuh, by a list.
 //
-// Of a site 16 bits hold the square and the steps along z; on which side it lies along x, and how far, is looked up
-// behind the search, where the site's row tells. Up to 24 steps fit. Rows for which that is too few are searched again,
-// in 32 bits.
+// Tiles that have sites alone are told at once. Those with sites all along the line are searched in 16 bits, two columns
+// at once: these hold the square and up to 24 steps along z; on which side a site lies along x, and how far, is looked up
+// behind the search, where the site's row tells. Rows for which that is too few, and other tiles, are searched in 32 bits.
 //
-// Work mapping: block = half a tile, a quarter of a warp = eight rows, lane = two columns; in 32 bits half a warp =
-// eight rows, lane = column. Cost: half the operations of a search in 32 bits.
+// Work mapping: block = half a tile; in 16 bits a quarter of a warp = eight rows, lane = two columns; in 32 bits half a
+// warp = eight rows, lane = column. Cost: in 16 bits half the operations of a search in 32 bits; far, as without sites.
 #pragma once
 
+#include "core/cuda/early_launch.cuh"
+#include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/gaps.cuh"
+#include "grid/cuda/volume/nearest/half_rows.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -17,25 +20,23 @@ namespace fathom::grid::cuda::volume {
 /// Distances inside a byte of sites to the nearest on the left and on the right, one per bit; 255: none.
 struct ByteSides {
   uint2 left[256], right[256];
-};
-constexpr ByteSides make_byte_sides() {
-  ByteSides sides{};
-  for (unsigned byte = 0; byte < 256; ++byte)
-    for (int x = 0; x < 8; ++x) {
-      unsigned to_left = 255, to_right = 255;
-      for (int k = 7; k >= 0; --k) {
-        if ((byte >> k & 1) == 0) continue;
-        if (k > x) to_right = static_cast<unsigned>(k - x);
-        else if (to_left == 255) to_left = static_cast<unsigned>(x - k);
+
+  ByteSides() = default;
+  constexpr explicit ByteSides(int) : left(), right() {
+    for (unsigned byte = 0; byte < 256; ++byte)
+      for (int x = 0; x < 8; ++x) {
+        unsigned to_left = 255, to_right = 255;
+        for (int k = 0; k <= x; ++k)
+          if (byte >> k & 1) to_left = static_cast<unsigned>(x - k);
+        for (int k = 7; k >= x; --k)
+          if (byte >> k & 1) to_right = static_cast<unsigned>(k - x);
+        const int shift = x % 4 * 8;
+        (x < 4 ? left[byte].x : left[byte].y) |= to_left << shift;
+        (x < 4 ? right[byte].x : right[byte].y) |= to_right << shift;
       }
-      if (byte >> x & 1) to_right = 0;
-      const int shift = x % 4 * 8;
-      (x < 4 ? sides.left[byte].x : sides.left[byte].y) |= to_left << shift;
-      (x < 4 ? sides.right[byte].x : sides.right[byte].y) |= to_right << shift;
-    }
-  return sides;
-}
-static __device__ const ByteSides kByteSides = make_byte_sides();
+  }
+};
+static __device__ const ByteSides kByteSides(0);
 
 /// Two columns' squares and steps along z: square · kWays + steps + kMostSteps.
 struct SitePairs : WindowPairs {
@@ -105,81 +106,25 @@ struct EightSites {
   }
 };
 
-/// Half a tile in shared memory: eight words to a row, and as many behind each eight rows, so that neighbouring groups
-/// of rows meet different banks.
-class PairRows {
- public:
-  static __host__ __device__ std::size_t memory(int rows) {
-    return static_cast<std::size_t>(row_groups(rows) + 1) * kGroup * sizeof(unsigned);
-  }
-
-  __device__ PairRows(unsigned* memory, int rows) : groups(row_groups(rows)), memory_(memory) {}
-
-  /// Four words of a row: a half of the eight.
-  __device__ void put(int row, int half, uint4 words) const {
-    reinterpret_cast<uint4*>(memory_)[row / 8 * (kGroup / 4) + row % 8 * 2 + half] = words;
-  }
-  /// Rows behind the last, and the group that stands for all outside.
-  __device__ void pad(int rows) const {
-    constexpr unsigned kNone = SitePairs::kNone;
-    for (int i = rows * 2 + static_cast<int>(threadIdx.x); i < (groups + 1) * 16; i += static_cast<int>(blockDim.x))
-      put(i / 2, i % 2, make_uint4(kNone, kNone, kNone, kNone));
-  }
-  struct Group {
-    const unsigned* first;
-    __device__ unsigned operator[](int j) const { return first[j * 8]; }
-  };
-  __device__ Group group(int q, int lane) const {
-    const unsigned place = min(static_cast<unsigned>(q), static_cast<unsigned>(groups));  // −1 and below: outside
-    return {memory_ + place * kGroup + lane};
-  }
-
-  const int groups;
-
- private:
-  static constexpr int kGroup = 9 * 8;  ///< words
-
-  unsigned* const memory_;
+/// Squares of two columns, a word to a lane.
+struct PairsOfGroup {
+  static constexpr unsigned kNone = SitePairs::kNone;
+  const unsigned* rows;
+  int lane;
+  __device__ unsigned operator[](int j) const { return rows[j * 8 + lane]; }
 };
-
-/// The leads of half a tile without steps along z, in shared memory: [row][16]. To a search in 32 bits, sites.
-class LeadRows {
- public:
-  static __host__ __device__ std::size_t memory(int rows) {
-    return static_cast<std::size_t>(row_groups(rows) + 1) * 8 * 16 * sizeof(std::uint16_t);
+/// Leads without steps along z; to a search in 32 bits, sites of a column.
+struct LeadsOfGroup {
+  static constexpr unsigned kNone = (WindowSites::kFar << 9) * 0x10001u;
+  const unsigned* rows;
+  int lane;
+  __device__ unsigned operator[](int j) const {
+    const unsigned lead = reinterpret_cast<const std::uint16_t*>(rows)[j * 16 + lane], steps = lead >> 9;
+    return steps * steps * WindowSites::kSquare + (WindowSites::kHere | (lead & 1));
   }
-
-  __device__ LeadRows(unsigned* memory, int rows)
-      : groups(row_groups(rows)), memory_(reinterpret_cast<std::uint16_t*>(memory)) {}
-
-  /// Eight of a row: a half of them.
-  __device__ void put(int row, int half, uint4 leads) const {
-    reinterpret_cast<uint4*>(memory_)[row * 2 + half] = leads;
-  }
-  __device__ void pad(int rows) const {
-    const unsigned none = WindowSites::kFar << 9, two = none << 16 | none;
-    for (int i = rows * 2 + static_cast<int>(threadIdx.x); i < (groups + 1) * 16; i += static_cast<int>(blockDim.x))
-      put(i / 2, i % 2, make_uint4(two, two, two, two));
-  }
-  __device__ unsigned get(int row, int column) const { return memory_[row * 16 + column]; }
-
-  struct Group {
-    const std::uint16_t* first;
-    __device__ unsigned operator[](int j) const {
-      const unsigned lead = first[j * 16], steps = lead >> 9;
-      return steps * steps * WindowSites::kSquare + (WindowSites::kHere | (lead & 1));
-    }
-  };
-  __device__ Group group(int q, int lane) const {
-    const unsigned place = min(static_cast<unsigned>(q), static_cast<unsigned>(groups));
-    return {memory_ + place * 128 + lane};
-  }
-
-  const int groups;
-
- private:
-  std::uint16_t* const memory_;
 };
+using PairRows = HalfRows<PairsOfGroup>;
+using LeadRows = HalfRows<LeadsOfGroup>;
 
 /// Where leads of half a tile along z go.
 class LeadWriter {
@@ -213,20 +158,6 @@ class LeadWriter {
   std::uint16_t* const first_;
 };
 
-/// A tile's rows for a search in 32 bits. By all threads. @param sites_of  as NearSitesAlongZ::fill() has it
-template <int kThreads, class SitesOf>
-__device__ void fill_sites(const WindowRows<WindowSites>& rows, int n, SitesOf&& sites_of) {
-  const auto t = static_cast<int>(threadIdx.x);
-  rows.pad(n);
-#pragma unroll 4
-  for (int r = t / 2; r < n; r += kThreads / 2) {
-    const EightSites eight = sites_of(r, t % 2);
-    rows.put(r, t % 2 * 2, eight.sites(0));
-    rows.put(r, t % 2 * 2 + 1, eight.sites(1));
-  }
-  __syncthreads();
-}
-
 /// The rows of a warp that a search in 32 bits is for, from group q0 on: those of both halves, a column to each lane.
 /// @returns whether they are settled; else nothing is stored
 template <class Rows>
@@ -236,15 +167,6 @@ __device__ bool search_sites(const Rows& rows, int q0, int n, const LeadWriter& 
   if (!window.search(work, window.budget_of(n))) return false;
   writer.write_column(q * 8, lane, [&](int j) { return Leads::of(window.best[j]); });
   return true;
-}
-
-/// To shared memory. By all threads.
-template <int kThreads>
-__device__ void copy_byte_sides(ByteSides& sides) {
-  for (int i = static_cast<int>(threadIdx.x); i < 256; i += kThreads) {
-    sides.left[i] = kByteSides.left[i];
-    sides.right[i] = kByteSides.right[i];
-  }
 }
 
 /// Bytes of dynamic shared memory: the rows, and the leads.
@@ -299,7 +221,7 @@ class NearSitesAlongZ {
   }
   __device__ unsigned lead(unsigned best, int z, int column) const {
     const unsigned way = SitePairs::way(best);
-    return leads_.get(z + static_cast<int>(way) - SitePairs::kMostSteps, column) +
+    return leads_.at(z + static_cast<int>(way) - SitePairs::kMostSteps, column) +
            2 * (way + 128 - SitePairs::kMostSteps);
   }
 
@@ -307,5 +229,120 @@ class NearSitesAlongZ {
   const PairRows pairs_;
   const LeadRows leads_;
 };
+
+/// A tile whose search would often be too long for 16 bits. By all threads.
+/// @param sites_of  as NearSitesAlongZ::fill() has it
+template <int kThreads, class SitesOf>
+__device__ bool search_sparse_rows(uint4* memory, int n, SitesOf&& sites_of, const LeadWriter& writer, int* work) {
+  const auto t = static_cast<int>(threadIdx.x);
+  const WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(memory), n);
+  rows.pad(n);
+#pragma unroll 4
+  for (int r = t / 2; r < n; r += kThreads / 2) {
+    const EightSites eight = sites_of(r, t % 2);
+    rows.put(r, t % 2 * 2, eight.sites(0));
+    rows.put(r, t % 2 * 2 + 1, eight.sites(1));
+  }
+  __syncthreads();
+  for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16)
+    if (!search_sites(rows, q0, n, writer, work)) return false;
+  return true;
+}
+
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
+    search_sites_along_z(const __grid_constant__ Volume v) {
+  extern __shared__ uint4 window_shared[];
+  __shared__ int work;
+  __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32];
+  __shared__ ByteSides sides;
+  v.clear_counter(1);
+  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  const HalfTile half = narrow_half_along_z(v, blockIdx.x);
+  if (half.is_outside(v)) return;
+  const uint2* line = v.word_line(half.tile);
+  bool any = false, is_full = true;  // of the thread's rows
+  const unsigned all = half.bits(v);
+  NearRows<kThreads, 32, kLongestKeyed> in_tile;  // mostly near enough for a search in 16 bits
+  StretchesAlongZ<kThreads> stretches;
+  for (int r = t; r < n; r += kThreads) {
+    const uint2 word = __ldg(line + r);
+    const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
+    any |= has_sites(word);
+    is_full &= (word.x & all) == all;
+    in_tile.add(r, word.x != 0);
+    stretches.add(r, word.x != 0 || outside < 64);
+  }
+  stretches.put(near_of_warps);
+  in_tile.put(in_tile_of_warps);
+  if (t == 0) work = 0;
+  any = __syncthreads_or(any);
+  const auto leave = [&](TileKind kind, bool is_done = true) {
+    if (t != 0) return;
+    kinds_of_half(v, half.tile, half.first / 16)[half.tile.line] = kind;
+    if (!is_done) enlist(v.z_list, v.counters, blockIdx.x);
+  };
+  if (!any) return leave(kEmpty);
+  if ((__ldg(&line->x) & all) == all && __syncthreads_and(is_full)) return leave(kFull);
+  if (!stretches.few_lie_between(near_of_warps, n)) return leave(kWide, false);  // a search would be long
+  for (int i = t; i < 256; i += kThreads) sides.left[i] = kByteSides.left[i], sides.right[i] = kByteSides.right[i];
+  const int first = half.first, inside = v.nx - half.tile.word * 32 - first;
+  const auto sites_of = [&](int row, int part) {
+    return EightSites(__ldg(line + row), first + part * 8, inside - part * 8, sides);
+  };
+  const LeadWriter writer(v, half);
+  bool is_done = false;
+  __syncthreads();
+  if (in_tile.nearly_suffice(in_tile_of_warps, n, 8)) {
+    const NearSitesAlongZ<kThreads> near_sites(window_shared, n);
+    near_sites.fill(sites_of);
+    is_done = near_sites.search(writer, &work);
+  } else {
+    is_done = search_sparse_rows<kThreads>(window_shared, n, sites_of, writer, &work);
+  }
+  is_done = __syncthreads_and(is_done);
+  leave(is_done ? kNarrow : kWide, is_done);
+}
+
+/// Leads along z from what an envelope finds of eight rows from z on, of lines that all have sites: rows of sixteen near
+/// ones as near, so that nothing is looked up for them along y. By whole warps, of which halves may have no rows.
+__device__ inline void write_winners(const LeadWriter& writer, const Volume& v, const HalfTile& half, int z,
+                                     const unsigned* winners) {
+  const bool is_inside = half.x < v.nx;
+  unsigned far = 0;  // bits: in which rows a site of the half tile does not fit a lead with the steps to it
+#pragma unroll
+  for (int j = 0; j < 8; ++j) far |= unsigned{is_inside && winners[j] >> kKeyBits >= Leads::kFarSquare} << j;
+  const int of_half = lane_id() & 16;
+  far = warp_or(far << of_half) >> of_half;
+  const uint2* line = v.word_line(half.tile);
+  writer.write_column(z, lane_id() % 16, [&](int j) {
+    const unsigned plane = winners[j] & kKeyIndex;
+    if (far >> j & 1) return Leads::kFirstFar + plane;
+    if (!is_inside) return Leads::kHere;
+    return Leads::near(steps_along_x(__ldg(line + plane), half.x % 32), static_cast<int>(plane) - (z + j));
+  });
+}
+
+template <int kThreads, int kChunk>
+__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
+    envelope_sites_along_z(const __grid_constant__ Volume v) {
+  extern __shared__ uint4 envelope_shared[];
+  fathom::cuda::wait_for_last();
+  __shared__ uint2 of_byte[256];
+  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  using Solver = Envelope<kThreads, kChunk, Finding::winners>;
+  const unsigned count = v.counters[0];
+  if (blockIdx.x >= count) return;
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+    const HalfTile half = narrow_half_along_z(v, v.z_list[job]);
+    const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
+    rows.load(v.word_line(half.tile), n, half.first, of_byte);
+    const LeadWriter writer(v, half);
+    const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
+    const auto store = [&](int z, const unsigned* winners, int) { write_winners(writer, v, half, z, winners); };
+    Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+  }
+}
 
 }  // namespace fathom::grid::cuda::volume
