@@ -1,13 +1,14 @@
 // The pass along y where sites are near, which writes results: the search of volume/gaps.cuh.
 //
-// Work mapping: block = tile. Tiles with few rows that have sites are solved at once (volume/few_rows.cuh); those whose
+// Work mapping: block = tile. Tiles with few rows that have sites are solved by these alone; those whose
 // search would be long are left to the envelope (volume/envelope.cuh), by a list. Blocks behind those of a signed field's
 // first side turn its words to the other's (volume/sides.cuh).
 #pragma once
 
-#include "grid/cuda/volume/few_rows.cuh"
 #include "grid/cuda/volume/gaps.cuh"
+#include "grid/cuda/volume/rows_with_sites.cuh"
 #include "grid/cuda/volume/sides.cuh"
+#include "grid/cuda/volume/writer.cuh"
 
 namespace fathom::grid::cuda::volume {
 
@@ -75,15 +76,18 @@ class SearchAlongY {
 
   /// From the rows that have sites, where these are few. @returns whether they are
   __device__ bool solve_few() const {
-    const int filled = shared_.filled_rows & 0xFFFF;
-    if (filled > kFewRows || (kLabels && has_changes<kThreads>(v_.changes_along_y(tile_), v_.ny))) return false;
+    if ((shared_.filled_rows & 0xFFFF) > kFewRows) return false;
+    if (kLabels && has_changes<kThreads>(v_.changes_along_y(tile_), v_.ny)) return false;
+    __shared__ SortedRows filled;
+    const RowKinds kinds(v_, tile_, lane_id() / 16);
+    filled.find(v_.ny, [&](int r) { return kinds[r] != kEmpty; });
+    const int x = tile_.word * 32 + lane_id();
+    const auto square_of = [&](int r) { return x < v_.nx ? square_at(kinds[r], r, x) : kNone32; };
     const VolumeWriter<kWriting> writer(v_, emitter_, tile_);
-    if (filled > 0) {
-      FewRows<kThreads>(v_, tile_).solve(writer);
-    } else {
-      for (int y = static_cast<int>(threadIdx.x) / 32 * 8; y < v_.ny; y += kThreads / 4)
-        writer.write_none(y, tile_.word * 32 + lane_id());
-    }
+    // Floats go one by one; what else there may be, eight at a time.
+    solve_few_rows<is_general(kWriting) ? 8 : 1>(filled, v_.ny, square_of, [&](int y, const unsigned* best, int count) {
+      writer.write_column(y, x, best, count);
+    });
     return true;
   }
 
@@ -142,7 +146,7 @@ class SearchAlongY {
   /// Wide rows are kept where results go: groups with some are written in a second round, so that the envelope still
   /// finds them if the search fails. @returns whether all rows are settled
   __device__ bool search() const {
-    using Window = GapWindow<WindowPairs>;
+    using Pairs = GapWindow<WindowPairs>;
     const VolumeWriter<kWriting> writer(v_, emitter_, tile_);
     const WindowRows<WindowPairs> rows(memory_, v_.ny);
     const RunEnds ends(shared_.run_words, v_.ny);
@@ -153,11 +157,11 @@ class SearchAlongY {
         const bool keeps = (shared_.wide_pairs[q0 / 64] >> q0 / 2 % 32 & 1) != 0;
         if (round == 1 && !keeps) continue;
         const int q = q0 + lane_id() / 16;
-        Window window(rows, min(q, rows.groups - 1), lane);
+        Pairs window(rows, min(q, rows.groups - 1), lane);
         if constexpr (kLabels)
           if (__any_sync(kAllLanes, WindowPairs::largest(window.best) > 0))
             ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
-        if (!window.search(&shared_.work, Window::budget_of(n))) {
+        if (!window.search(&shared_.work, Pairs::budget_of(n))) {
           failed = true;
           break;
         }
@@ -171,6 +175,13 @@ class SearchAlongY {
   }
 
  private:
+  /// Of a row that has sites.
+  __device__ unsigned square_at(TileKind kind, int row, int x) const {
+    if (!kLabels && kind == kFull) return 0;
+    if (kind == kWide) return wide_square<kSide>(*v_.wide_at(tile_.item, tile_.line, row, x));
+    return reinterpret_cast<const std::uint16_t*>(v_.narrow_row(tile_.item, tile_.word, tile_.line, row))[lane_id()];
+  }
+
   const Volume& v_;
   const Emitter<std::int64_t>& emitter_;
   const Volume::Tile& tile_;

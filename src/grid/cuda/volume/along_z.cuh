@@ -1,12 +1,13 @@
 // The pass along z where sites are near: the search of volume/gaps.cuh.
 //
 // Work mapping: block = tile. A first look at its words tells whether there are sites at all, or alone, which is all
-// that is kept of such a tile, and near enough. Tiles of which few rows have sites are solved by these alone
-// (volume/sparse_rows_along_z.cuh). What neither settles is left to the envelope (volume/envelope.cuh), by a list.
+// that is kept of such a tile, and near enough. Tiles of which few rows have sites are solved by these alone. What neither settles is left to the envelope (volume/envelope.cuh), by a list.
 #pragma once
 
+#include "grid/cuda/volume/far_rows.cuh"
 #include "grid/cuda/volume/gaps.cuh"
-#include "grid/cuda/volume/sparse_rows_along_z.cuh"
+#include "grid/cuda/volume/row_squares.cuh"
+#include "grid/cuda/volume/rows_with_sites.cuh"
 
 namespace fathom::grid::cuda::volume {
 
@@ -41,7 +42,7 @@ __device__ void fill_rows(const WindowRows<WindowPairs>& rows, const uint2* line
 template <int kThreads, bool kLabels>
 __device__ bool search_rows(const Volume& v, const Volume::Tile& tile, const WindowRows<WindowPairs>& rows,
                             const RunEnds& ends, const uint2* of_byte, bool is_sparse, int* work) {
-  using Window = GapWindow<WindowPairs>;
+  using Pairs = GapWindow<WindowPairs>;
   const uint2* line = v.word_line(tile);
   const int n = v.nz, columns = v.nx - tile.word * 32, lane = static_cast<int>(threadIdx.x) % 16;
   if (!kLabels && is_sparse) fill_rows<kThreads, kLabels, true>(rows, line, n, of_byte, columns);
@@ -52,15 +53,27 @@ __device__ bool search_rows(const Volume& v, const Volume::Tile& tile, const Win
   const NarrowWriter narrow(v, tile);
   for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
-    Window window(rows, min(q, rows.groups - 1), lane);
+    Pairs window(rows, min(q, rows.groups - 1), lane);
     if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
-    if (!window.search(work, Window::budget_of(n), &took)) {
+    if (!window.search(work, Pairs::budget_of(n), &took)) {
       failed = true;
       break;
     }
     narrow.write(q * 8, window.best);
   }
   return !__syncthreads_or(failed);
+}
+
+/// A tile of which few rows have sites. Not inlined, for the registers of the search.
+/// @returns whether some squares do not fit 16 bits
+__device__ __noinline__ inline bool solve_few_along_z(const Volume& v, Volume::Tile tile, const SortedRows& filled) {
+  const uint2* line = v.word_line(tile);
+  const FarRows far(v, tile, lane_id());
+  bool is_wide = false;
+  const auto square_of = [&](int z) { return square_along_x(__ldg(line + z)); };
+  solve_few_rows<8>(filled, v.nz, square_of,
+                    [&](int z, const unsigned* squares, int count) { is_wide |= far.put(z, squares, count); });
+  return __syncthreads_or(is_wide);
 }
 
 template <int kThreads, bool kLabels>
@@ -102,14 +115,10 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
   } else {
     if (__ldg(&line->x) == all && __syncthreads_and(is_full)) return leave(kFull);
-    __shared__ RowBits filled;
-    const bool may_be_few = with_sites * 2 <= min(kThreads, n);
+    __shared__ SortedRows filled;
     const auto has_row_sites = [&](int r) { return has_sites(__ldg(line + r)); };
-    if (may_be_few && SparseRowsAlongZ::are_few(filled, filled.find(n, has_row_sites))) {
-      using Found = SparseRowsAlongZ::Found;
-      const Found found = SparseRowsAlongZ::solve(v, tile, filled, window_shared, of_byte, &work);
-      return leave(found == Found::narrow ? kNarrow : kWide, found != Found::too_long);
-    }
+    if (with_sites <= kFewRows && filled.find(n, has_row_sites) <= kFewRows)
+      return leave(solve_few_along_z(v, tile, filled) ? kWide : kNarrow);
   }
   const bool is_near = kLabels ? near.suffice(near_of_warps, n) : near.few_lie_between(near_of_warps, n);
   const bool is_done =
