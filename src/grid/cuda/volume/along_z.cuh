@@ -1,4 +1,4 @@
-// The pass along z where sites are near: the search of volume/gaps.cuh.
+// The pass along z where sites are near: the search of volume/window.cuh.
 //
 // Work mapping: block = tile. A first look at its words tells whether there are sites at all, or alone, which is all
 // that is kept of such a tile, and near enough. Tiles of which few rows have sites are solved by these alone. What neither settles is left to the envelope (volume/envelope.cuh), by a list.
@@ -17,40 +17,25 @@ using SearchedSquares = RowSquares<kCapOfSearch>;
 static_assert((WindowPairs::kMostSteps + 1) * (WindowPairs::kMostSteps + 1) < kCapOfSearch * kCapOfSearch);
 static_assert(SearchedSquares::most() + WindowPairs::kMostSteps * WindowPairs::kMostSteps < 1 << 16);
 
-/// Fills a tile's rows with squares of the distances along x. By all threads.
-///
-/// @tparam kSparse   most rows have no site
-/// @param of_byte    copy_byte_squares()
-/// @param columns    of the tile, or more
-template <int kThreads, bool kLabels, bool kSparse>
-__device__ void fill_rows(const WindowRows<WindowPairs>& rows, const uint2* line, int n, const uint2* of_byte,
-                          int columns) {
-  const int t = static_cast<int>(threadIdx.x), first = t % 4 * 8;
-  const uint4 inside = pairs_inside(columns - first);
-#pragma unroll 4
-  for (int r = t / 4; r < n; r += kThreads / 4) {
-    const uint2 word = __ldg(line + r);
-    const auto none = [](unsigned there) { return kNone16x2 & there; };
-    if (kSparse && !has_sites(word))
-      rows.put(r, t % 4, make_uint4(none(inside.x), none(inside.y), none(inside.z), none(inside.w)));
-    else rows.put(r, t % 4, SearchedSquares(word, first, of_byte, kLabels).within(inside));
-  }
-}
-
-/// The search. By all threads. @param is_sparse  most rows have no site @param work  shared; 0
+/// The search. By all threads.
+/// @param of_byte  copy_byte_squares()
+/// @param work     shared; 0
 /// @returns whether all rows are settled
 template <int kThreads, bool kLabels>
 __device__ bool search_rows(const Volume& v, const Volume::Tile& tile, const WindowRows<WindowPairs>& rows,
-                            const RunEnds& ends, const uint2* of_byte, bool is_sparse, int* work) {
-  using Pairs = GapWindow<WindowPairs>;
+                            const RunEnds& ends, const uint2* of_byte, int* work) {
+  using Pairs = Window<WindowPairs>;
   const uint2* line = v.word_line(tile);
-  const int n = v.nz, columns = v.nx - tile.word * 32, lane = static_cast<int>(threadIdx.x) % 16;
-  if (!kLabels && is_sparse) fill_rows<kThreads, kLabels, true>(rows, line, n, of_byte, columns);
-  else fill_rows<kThreads, kLabels, false>(rows, line, n, of_byte, columns);
+  const int n = v.nz, t = static_cast<int>(threadIdx.x), first = t % 4 * 8, lane = t % 16;
+  const uint4 inside = pairs_inside(v.nx - tile.word * 32 - first);
+#pragma unroll 4
+  for (int r = t / 4; r < n; r += kThreads / 4)
+    rows.put(r, t % 4, SearchedSquares(__ldg(line + r), first, of_byte, kLabels).within(inside));
   __syncthreads();
   bool failed = false;
   int took = 0;
-  const NarrowWriter narrow(v, tile);
+  const bool is_kept = lane < v.pairs_of(tile.word);
+  std::uint32_t* const narrow = v.narrow_row(tile.item, tile.word, 0, tile.line) + lane;
   for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
     Pairs window(rows, min(q, rows.groups - 1), lane);
@@ -59,7 +44,12 @@ __device__ bool search_rows(const Volume& v, const Volume::Tile& tile, const Win
       failed = true;
       break;
     }
-    narrow.write(q * 8, window.best);
+    std::uint32_t* to = narrow + q * 8 * v.pairs_of_plane;
+    if (is_kept) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j, to += v.pairs_of_plane)
+        if (q * 8 + j < n) *to = window.best[j];
+    }
   }
   return !__syncthreads_or(failed);
 }
@@ -121,8 +111,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
       return leave(solve_few_along_z(v, tile, filled) ? kWide : kNarrow);
   }
   const bool is_near = kLabels ? near.suffice(near_of_warps, n) : near.few_lie_between(near_of_warps, n);
-  const bool is_done =
-      is_near && search_rows<kThreads, kLabels>(v, tile, rows, ends, of_byte, with_sites * 4 < kThreads, &work);
+  const bool is_done = is_near && search_rows<kThreads, kLabels>(v, tile, rows, ends, of_byte, &work);
   leave(is_done ? kNarrow : kWide, is_done);
 }
 

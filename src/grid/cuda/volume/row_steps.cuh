@@ -124,13 +124,7 @@ __device__ inline uint2 byte_distances(int byte, bool beyond) {
   return distances;
 }
 
-/// From changes along a row, and carries from them, to the ends of runs as EightDistances takes them.
-__device__ inline uint2 ends_of_runs(uint2 changes) {
-  const unsigned next = changes.y >> 16 == 1 ? 1u << 31 : 0;
-  return make_uint2(changes.x | changes.x >> 1 | next, changes.y);
-}
-
-/// Steps from a bit of such changes to the nearest element of the row beyond its run, the left one of two.
+/// Steps from a bit of changes along a row, with carries, to the nearest element of the row beyond its run, the left one of two.
 __device__ inline int steps_beyond_run(uint2 changes, int bit) {
   const unsigned up = changes.x & (0xFFFFFFFFu >> (31 - bit)), down = changes.x >> bit >> 1;
   const int left = up ? bit - 30 + __clz(static_cast<int>(up)) : bit + static_cast<int>(changes.y & 0xFFFFu);
