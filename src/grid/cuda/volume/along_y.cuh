@@ -1,8 +1,8 @@
 // The pass along y where sites are near, which writes results: the search of volume/window.cuh.
 //
-// Work mapping: block = tile. Tiles with few rows that have sites are solved by these alone; those whose
-// search would be long are left to the envelope (volume/envelope.cuh), by a list. Blocks behind those of a signed field's
-// first side turn its words to the other's (volume/sides.cuh).
+// Work mapping: block = tile. Tiles with few rows that have sites are solved by these alone; those whose search would
+// be long are left to the envelope (volume/envelope.cuh), by a list. Blocks behind those of a signed field's first side
+// turn its words to the other's (volume/sides.cuh).
 #pragma once
 
 #include "grid/cuda/volume/gaps.cuh"

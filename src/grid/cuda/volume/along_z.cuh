@@ -1,7 +1,8 @@
 // The pass along z where sites are near: the search of volume/window.cuh.
 //
 // Work mapping: block = tile. A first look at its words tells whether there are sites at all, or alone, which is all
-// that is kept of such a tile, and near enough. Tiles of which few rows have sites are solved by these alone. What neither settles is left to the envelope (volume/envelope.cuh), by a list.
+// that is kept of such a tile, and near enough. Tiles of which few rows have sites are solved by these alone. What
+// neither settles is left to the envelope (volume/envelope.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume/far_rows.cuh"
@@ -55,15 +56,17 @@ __device__ bool search_rows(const Volume& v, const Volume::Tile& tile, const Win
 }
 
 /// A tile of which few rows have sites. Not inlined, for the registers of the search.
-/// @returns whether some squares do not fit 16 bits
-__device__ __noinline__ inline bool solve_few_along_z(const Volume& v, Volume::Tile tile, const SortedRows& filled) {
+/// @returns its kind; kEmpty: more rows than few have sites
+__device__ __noinline__ inline TileKind solve_few_along_z(const Volume& v, Volume::Tile tile) {
+  __shared__ SortedRows filled;
   const uint2* line = v.word_line(tile);
+  if (filled.find(v.nz, [&](int z) { return has_sites(__ldg(line + z)); }) > kFewRows) return kEmpty;
   const FarRows far(v, tile, lane_id());
   bool is_wide = false;
   const auto square_of = [&](int z) { return square_along_x(__ldg(line + z)); };
   solve_few_rows<8>(filled, v.nz, square_of,
                     [&](int z, const unsigned* squares, int count) { is_wide |= far.put(z, squares, count); });
-  return __syncthreads_or(is_wide);
+  return __syncthreads_or(is_wide) ? kWide : kNarrow;
 }
 
 template <int kThreads, bool kLabels>
@@ -105,10 +108,10 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
   } else {
     if (__ldg(&line->x) == all && __syncthreads_and(is_full)) return leave(kFull);
-    __shared__ SortedRows filled;
-    const auto has_row_sites = [&](int r) { return has_sites(__ldg(line + r)); };
-    if (with_sites <= kFewRows && filled.find(n, has_row_sites) <= kFewRows)
-      return leave(solve_few_along_z(v, tile, filled) ? kWide : kNarrow);
+    if (with_sites <= kFewRows) {
+      const TileKind kind = solve_few_along_z(v, tile);
+      if (kind != kEmpty) return leave(kind);
+    }
   }
   const bool is_near = kLabels ? near.suffice(near_of_warps, n) : near.few_lie_between(near_of_warps, n);
   const bool is_done = is_near && search_rows<kThreads, kLabels>(v, tile, rows, ends, of_byte, &work);

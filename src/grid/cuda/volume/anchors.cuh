@@ -2,10 +2,10 @@
 // squares are integers (volume/envelope.cuh), and with any spacings, where integers only bound the nearest rows
 // (volume/any/brackets.cuh).
 //
-// Of each row that may be the nearest somewhere, a candidate, there is a key: its value with i² behind it, for row i, and
-// in the last bits i. At row x the key is less by 2xi: one multiply and add per evaluation, and the winner's index comes
-// along. As the winner never moves backwards when x grows, the winners at two places bound those between: first at every
-// 64th row, from all candidates; then at every 8th, from those between. Of long lines every 256th is first.
+// Of each row that may be the nearest somewhere, a candidate, there is a key: its value with i² behind it, for row i,
+// and in the last bits i. At row x the key is less by 2xi: one multiply and add per evaluation, and the winner's index
+// comes along. As the winner never moves backwards when x grows, the winners at two places bound those between: first
+// at every 64th row, from all candidates; then at every 8th, from those between. Of long lines every 256th is first.
 //
 // Work mapping: a unit of as many lanes as there are lines, lane = line, a block's units together.
 // Source: the monotone-matrix search of Aggarwal et al. 1987, in place of the intersections of Felzenszwalb &

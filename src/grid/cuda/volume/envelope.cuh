@@ -1,14 +1,15 @@
-// The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits (volume/anchors.cuh).
+// The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits
+// (volume/anchors.cuh).
 //
 // A candidate i with value g is kept as the key (g + i²) · 2ᵇ + i, where indices have b bits. At x its value is the key
-// less 2xi · 2ᵇ, plus x². Of lines in which value and index take more than 32 bits, indices are kept apart, and a key has
-// eight bits that tell among which eight candidates it is: at the last anchors the best of these is looked for.
+// less 2xi · 2ᵇ, plus x². Of lines in which value and index take more than 32 bits, indices are kept apart, and a key
+// has eight bits that tell among which eight candidates it is: at the last anchors the best of these is looked for.
 //
 // Work mapping: persistent blocks take halves of the tiles that the search left. A unit of 16 lanes, lane = line, takes
 // kChunk rows into registers. Phase 1: a row stays if it lies below chords of g + i² between rows beside it; one that
 // does not is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 and 4: the winners at
-// anchors. Phase 5: those of all rows, between the anchors'. Along z, eight rows that fit 16 bits are left for the search
-// along y.
+// anchors. Phase 5: those of all rows, between the anchors'. Along z, eight rows that fit 16 bits are left for the
+// search along y.
 //
 // Source: volume/anchors.cuh. Cost: some 50 operations per element, 80 instructions with loads, addresses and stores.
 #pragma once
@@ -164,7 +165,8 @@ class Envelope
       const bool is_there = q < groups, any = is_there && count_ > 0;
       const unsigned searching = __ballot_sync(kAllLanes, any);
       const int last = any ? place_of(anchor(q + 1)) : 0;
-      const int beside = __shfl_sync(kAllLanes, last, (lane_id() + 32 - kLines) % 32);
+      const int beside = kOfWarp == 2 ? __shfl_xor_sync(kAllLanes, last, 16)
+                                      : __shfl_sync(kAllLanes, last, (lane_id() + 32 - kLines) % 32);
       const int first = unit_ % kOfWarp != 0 ? beside : before;
       before = beside;
       unsigned best[9];

@@ -59,26 +59,32 @@ __global__ void __launch_bounds__(Solver::kThreadsOfBlock, kEnvelopeThreads / So
   const unsigned count = v.counters[1] * kParts;
   const RunEnds ends(run_words, n);
   constexpr bool kSide = kWriting == Writing::one_side;
-  __shared__ KindBits kinds_of[kLongestAxis / 32];
+  __shared__ unsigned wide_of[kLongestAxis / 32], narrow_of[kLongestAxis / 32],
+      full_of[kLabels ? 1 : kLongestAxis / 32];
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const Volume::Tile tile = v.tile(v.y_list[job / kParts], v.nz);
     const int column = static_cast<int>(job % kParts) * kLines + lane, x0 = tile.word * 32 + column - lane;
     if (x0 >= v.nx) continue;
+    const int narrow_step = 2 * v.pairs_of(tile.word);
+    const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) +
+                         min(column, narrow_step - 1);
     const int x = x0 + lane;
-    const ColumnOfRows<kSide> own(v, tile, column);
-    const std::int64_t wide_step = own.wide_step;
+    const std::uint32_t* wide = v.wide_at(tile.item, tile.line, 0, min(x, v.nx - 1));
+    const std::int64_t wide_step = v.wide.y_stride;
     const RowKinds row_kinds(v, tile, column / 16);
     for (int w = static_cast<int>(threadIdx.x) / 32; w * 32 < n; w += static_cast<int>(blockDim.x) / 32) {
       const KindBits bits = KindBits::of(row_kinds, w * 32, n);
-      if (lane_id() == 0) kinds_of[w] = bits;
+      if (lane_id() != 0) continue;
+      wide_of[w] = bits.wide, narrow_of[w] = bits.narrow;
+      if constexpr (!kLabels) full_of[w] = bits.full;
     }
     __syncthreads();
     const auto load_rows = [&](unsigned* value, int first, auto step) {
       constexpr unsigned kAll = 0xFFFFFFFFu >> (32 - kChunk);
-      const KindBits& kinds = kinds_of[first / 32];
-      const unsigned are_wide = kinds.wide >> first % 32 & kAll, are_narrow = kinds.narrow >> first % 32 & kAll;
-      const std::uint32_t* row = own.wide + first * wide_step;
-      const std::uint16_t* narrow_row = own.narrow + first * step;
+      const int w = first / 32;
+      const unsigned are_wide = wide_of[w] >> first % 32 & kAll, are_narrow = narrow_of[w] >> first % 32 & kAll;
+      const std::uint32_t* row = wide + first * wide_step;
+      const std::uint16_t* narrow_row = narrow + first * step;
       if (are_wide == kAll) {
 #pragma unroll
         for (int r = 0; r < kChunk; ++r, row += wide_step) value[r] = wide_square<kSide>(*row);
@@ -92,7 +98,7 @@ __global__ void __launch_bounds__(Solver::kThreadsOfBlock, kEnvelopeThreads / So
           if (are_wide >> r & 1) value[r] = wide_square<kSide>(*row);
           if (are_narrow >> r & 1) value[r] = narrow_row[r * step];
         }
-        const unsigned are_full = kLabels ? 0 : kinds.full >> first % 32;
+        const unsigned are_full = kLabels ? 0 : full_of[w] >> first % 32;
         if (are_full == 0) return;
 #pragma unroll
         for (int r = 0; r < kChunk; ++r)
@@ -100,8 +106,8 @@ __global__ void __launch_bounds__(Solver::kThreadsOfBlock, kEnvelopeThreads / So
       }
     };
     const auto load = [&](unsigned* value, int first, int) {
-      if (own.narrow_step == UsualStep{}) load_rows(value, first, UsualStep{});
-      else load_rows(value, first, own.narrow_step);
+      if (narrow_step == UsualStep{}) load_rows(value, first, UsualStep{});
+      else load_rows(value, first, narrow_step);
     };
     if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(v.changes_along_y(tile) + r); });
     const VolumeWriter<kWriting> writer(v, emitter, tile);

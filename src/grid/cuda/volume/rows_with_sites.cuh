@@ -13,48 +13,28 @@ class RowBits {
   /// @returns how many rows have sites
   template <class HasSites>
   __device__ int find(int rows, HasSites&& has_sites) {
-    const auto t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-    const int words = (rows + 31) / 32;
-    for (int r = t; r < words * 32; r += threads) {
-      const unsigned filled = __ballot_sync(kAllLanes, r < rows && has_sites(r));
-      if (lane_id() == 0) filled_[r / 32] = filled;
+    int all = 0;
+    for (int first = 0; first < rows; first += static_cast<int>(blockDim.x)) {
+      const int row = first + static_cast<int>(threadIdx.x);
+      const bool has = row < rows && has_sites(row);
+      const unsigned filled = __ballot_sync(kAllLanes, has);
+      if (lane_id() == 0) filled_[row / 32] = filled;
+      all += __syncthreads_count(has);
     }
-    __syncthreads();
-    if (t < 32) count_before(t, words);
-    __syncthreads();
-    return count_;
+    return all;
   }
-
-  /// How many there are before a row.
+  /// How many there are before a row. By a few threads: they go from word to word.
   __device__ int place_of(int row) const {
-    return before_[row / 32] + __popc(filled_[row / 32] & lanes_before(row % 32));
+    int before = __popc(filled_[row / 32] & lanes_before(row % 32));
+    for (int w = 0; w < row / 32; ++w) before += __popc(filled_[w]);
+    return before;
   }
   /// Of sixteen rows from one on, a multiple of sixteen: those with sites, in bits.
   __device__ unsigned mask(int first) const { return filled_[first / 32] >> first % 32 & 0xFFFFu; }
   __device__ bool has(int row) const { return (filled_[row / 32] >> row % 32 & 1) != 0; }
 
  private:
-  /// By the first warp.
-  __device__ void count_before(int lane, int words) {
-    const unsigned first = 2 * lane < words ? filled_[2 * lane] : 0;
-    const unsigned second = 2 * lane + 1 < words ? filled_[2 * lane + 1] : 0;
-    const int even = __popc(first), both = even + __popc(second);
-    int sum = both;
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const int before = __shfl_up_sync(kAllLanes, sum, step);
-      if (lane >= step) sum += before;
-    }
-    before_[2 * lane] = static_cast<std::int16_t>(sum - both);
-    before_[2 * lane + 1] = static_cast<std::int16_t>(sum - both + even);
-    if (lane == 31) count_ = sum;
-  }
-
-  static constexpr int kWords = kLongestAxis / 32;
-  static_assert(kWords == 2 * 32);
-  unsigned filled_[kWords];
-  std::int16_t before_[kWords];  ///< how many lie before each word
-  int count_;
+  unsigned filled_[kLongestAxis / 32];
 };
 
 /// In shared memory.

@@ -93,20 +93,16 @@ void search_near_along_y(const VolumePasses& p) {
 }
 
 template <Writing kWriting>
-void all_of_short_along_y(const VolumePasses& p) {
-  launch_short(p.volume.ny <= kShortLines / 2 ? short_along_y<kShortLines / 2, kWriting, false>
-                                              : short_along_y<kShortLines, kWriting, false>,
-               p.y_tiles(), p.stream, p.volume, p.emitter);
-}
-
-template <Writing kWriting>
 void VolumePasses::search_along_y() const {
   constexpr bool kLabels = is_of_labels(kWriting);
   constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   const int n = volume.ny;
   constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
   if constexpr (!kLabels)
-    if (n <= kShortLines && !turns_words) return all_of_short_along_y<kFar>(*this);
+    if (n <= kShortLines && !turns_words)
+      return launch_short(
+          n <= kShortLines / 2 ? short_along_y<kShortLines / 2, kFar, false> : short_along_y<kShortLines, kFar, false>,
+          y_tiles(), stream, volume, emitter);
   search_near_along_y<kWriting>(*this);
   if constexpr (!kLabels) {
     if (n <= kShortFarLines)

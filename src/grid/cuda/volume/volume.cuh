@@ -269,8 +269,8 @@ struct KindBits {
   }
 };
 
-/// A lane's column of a tile along y. Beyond the volume's edges it is what lies last again, so that no branch keeps loads
-/// from being in flight together.
+/// A lane's column of a tile along y. Beyond the volume's edges it is what lies last again, so that no branch keeps
+/// loads from being in flight together.
 /// @tparam kSide  of a signed field
 template <bool kSide>
 struct ColumnOfRows {

@@ -1,9 +1,9 @@
 // The words and carries of all rows along x (see volume/volume.cuh).
 //
-// Work mapping: block = one y, 32 z; warp = 4 rows. Of bytes in rows of up to 1024 lane = sixteen of them, at any address;
-// a load takes up to four rows, so that few lanes are idle. As two of these make a word, the words of two loads fill a warp
-// and get their carries together. Of anything else lane = element of one word after the other. The block turns its words
-// in shared memory, so that the pass along z reads its lines coalesced.
+// Work mapping: block = one y, 32 z; warp = 4 rows. Of bytes in rows of up to 1024 lane = sixteen of them, at any
+// address; a load takes up to four rows, so that few lanes are idle. As two of these make a word, the words of two
+// loads fill a warp and get their carries together. Of anything else lane = element of one word after the other. The
+// block turns its words in shared memory, so that the pass along z reads its lines coalesced.
 // Cost: every element of a mask is read once, 1/4 byte is written.
 #pragma once
 
@@ -79,8 +79,8 @@ __device__ inline void put_carried(uint2* row, int lane, std::uint64_t words, un
   row[2 * lane + 1] = make_uint2(second, to_first | (carries & 0xFFFF0000u));
 }
 
-/// Which rows and words the lanes of a warp have of four rows of bytes: of sixteens, of which a row has kLanes and a load
-/// takes 32, and then of a word each, of which a round has all that the warp has room for.
+/// Which rows and words the lanes of a warp have of four rows of bytes: of sixteens, of which a row has kLanes and a
+/// load takes 32, and then of a word each, of which a round has all that the warp has room for.
 template <int kLanes>
 struct SixteenLanes {
   static constexpr int kWords = kLanes / 2;  ///< of a row

@@ -146,34 +146,41 @@ struct VolumeWriter {
   /// @param inside  of signed labels, of one of both halves' rows, which elements are not of label 0
   __device__ void write_rows_of_pairs(int y, const unsigned* squares, unsigned inside) const {
     const int lane = lane_id() % 16, rows = v.ny - y, column = 2 * lane;
-    const bool there = tile.word * 32 + column < v.nx, is_second = kOneSide && !v.side.is_first;
+    const bool there = tile.word * 32 + column < v.nx;
+    if (!kSigned && !there) return;
     float* const first = row_of(y) + column;
-    const auto write = [&](int count) {
+    const auto write = [&](int count, auto second) {
+      constexpr bool is_second = decltype(second)::value;
       float left[8];  // by the first side in a pair of both sides, read before anything is written: the waits are one
       const float* at = first;
-      if (is_second) {
+      if constexpr (is_second) {
 #pragma unroll
         for (int j = 0; j < 8; ++j, at += v.distance.y_stride) {
           left[j] = 0;
-          if (there && has_low(squares[j]) != has_high(squares[j]) && j < count) left[j] = at[int{has_low(squares[j])}];
+          if (has_low(squares[j]) != has_high(squares[j]) && j < count) left[j] = at[int{has_low(squares[j])}];
         }
       }
       float* to = first;
 #pragma unroll
       for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
         const unsigned negative = kSigned ? __shfl_sync(kAllLanes, inside, lane_id() / 16 * 8 + j) >> column : 0;
+        if ((kSigned && !there) || j >= count || (is_second && squares[j] == 0)) continue;
         float2 both =
             make_float2(distance_of<0x7610>(squares[j], negative), distance_of<0x7632>(squares[j], negative >> 1));
-        if (is_second) {
-          if (squares[j] == 0) continue;
+        if constexpr (is_second) {
           if (!has_low(squares[j])) both.x = left[j];
           if (!has_high(squares[j])) both.y = left[j];
         }
-        if (there && j < count) __stcs(reinterpret_cast<float2*>(to), both);
+        __stcs(reinterpret_cast<float2*>(to), both);
       }
     };
-    if (!kSigned && rows >= 8) write(8);  // mostly, without a question for each
-    else write(rows);
+    const auto write_all = [&](auto second) {
+      if (!kSigned && rows >= 8) write(8, second);  // mostly, without a question for each
+      else write(rows, second);
+    };
+    if constexpr (kOneSide)
+      if (!v.side.is_first) return write_all(std::true_type{});
+    write_all(std::false_type{});
   }
   static __device__ bool has_low(unsigned squares) { return (squares & 0xFFFFu) != 0; }
   static __device__ bool has_high(unsigned squares) { return squares > 0xFFFFu; }
