@@ -59,9 +59,8 @@ inline constexpr std::int64_t kVoxelsCountedAlone = std::int64_t{1} << 26;
 inline constexpr int kResidentThreads = 1280;      ///< of the search, per multiprocessor: 48 registers
 inline constexpr int kResidentThreadsAt64 = 1024;  ///< with labels, no floats, or sites along y: 64 registers
 inline constexpr int kUsualSides = 16;             ///< that a tile may need on average: eight steps to one each
-inline constexpr int kUsualTries = 16;             ///< pairs of rows that sixteen rows may try, on average
 inline constexpr int kFewRows = 4;                 ///< with sites in a tile: all are tried everywhere
-inline constexpr int kEnvelopeThreads = 1024;  ///< per multiprocessor: 64 registers
+inline constexpr int kEnvelopeThreads = 1024;      ///< per multiprocessor: 64 registers
 /// With any spacings: a block that has a thread for each row of a line, or for each two.
 struct LineBlock {
   int threads, rows;

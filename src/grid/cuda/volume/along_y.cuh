@@ -1,41 +1,16 @@
-// The pass along y where sites are near, which writes results: the search of volume/gaps.cuh.
+// The pass along y where sites are near, which writes results: the search of volume/window.cuh.
 //
-// Work mapping: block = tile. Tiles with few rows that have sites are solved at once (volume/few_rows.cuh); those whose
-// search would be long are left to the envelope (volume/envelope.cuh), by a list. Blocks behind those of a signed field's
-// first side turn its words to the other's (volume/sides.cuh).
+// Work mapping: block = tile. Tiles with few rows that have sites are solved by these alone; those whose search would
+// be long are left to the envelope (volume/envelope.cuh), by a list. Blocks behind those of a signed field's first side
+// turn its words to the other's (volume/sides.cuh).
 #pragma once
 
-#include "grid/cuda/volume/few_rows.cuh"
 #include "grid/cuda/volume/gaps.cuh"
+#include "grid/cuda/volume/rows_with_sites.cuh"
 #include "grid/cuda/volume/sides.cuh"
+#include "grid/cuda/volume/writer.cuh"
 
 namespace fathom::grid::cuda::volume {
-
-/// Whether anything changes along a line. By all threads.
-template <int kThreads>
-__device__ bool has_changes(const std::uint32_t* changes, int rows) {
-  bool any = false;
-  for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) any |= __ldg(changes + r) != 0;
-  return __syncthreads_or(any);
-}
-
-/// What is told of a tile's rows: beyond 16 bits is what either half is, far is what both are.
-class BothHalves {
- public:
-  __device__ BothHalves(const Volume& v, const Volume::Tile& t)
-      : kinds_(v.kinds(t)),
-        first_(v.beyond_row(t.item, t.word, 0, t.line)),
-        second_(v.beyond_row(t.item, t.word, 1, t.line)) {}
-
-  __device__ unsigned operator[](int row) const {
-    if (kinds_[row] != kWide) return kinds_[row] == kEmpty ? kFarRows : 0;
-    const unsigned first = first_[row], second = second_[row];
-    return ((first | second) & kBeyond16) | (first & second & kFarRows);
-  }
-
- private:
-  const std::uint8_t *kinds_, *first_, *second_;
-};
 
 /// A tile along y. All functions are called by all threads of the block.
 template <int kThreads, Writing kWriting>
@@ -75,15 +50,23 @@ class SearchAlongY {
 
   /// From the rows that have sites, where these are few. @returns whether they are
   __device__ bool solve_few() const {
-    const int filled = shared_.filled_rows & 0xFFFF;
-    if (filled > kFewRows || (kLabels && has_changes<kThreads>(v_.changes_along_y(tile_), v_.ny))) return false;
-    const VolumeWriter<kWriting> writer(v_, emitter_, tile_);
-    if (filled > 0) {
-      FewRows<kThreads>(v_, tile_).solve(writer);
-    } else {
-      for (int y = static_cast<int>(threadIdx.x) / 32 * 8; y < v_.ny; y += kThreads / 4)
-        writer.write_none(y, tile_.word * 32 + lane_id());
+    if ((shared_.filled_rows & 0xFFFF) > kFewRows) return false;
+    if constexpr (kLabels) {
+      bool any = false;
+      for (int r = static_cast<int>(threadIdx.x); r < v_.ny; r += kThreads) any |= v_.changes_along_y(tile_)[r] != 0;
+      if (__syncthreads_or(any)) return false;
     }
+    __shared__ SortedRows filled;
+    const RowKinds kinds(v_, tile_, lane_id() / 16);
+    filled.find(v_.ny, [&](int r) { return kinds[r] != kEmpty; });
+    const int x = tile_.word * 32 + lane_id();
+    const ColumnOfRows<kSide> column(v_, tile_, lane_id());
+    const auto square_of = [&](int r) { return column.square(kinds[r], r); };
+    const VolumeWriter<kWriting> writer(v_, emitter_, tile_);
+    // Floats go one by one; what else there may be, eight at a time.
+    solve_few_rows<is_general(kWriting) ? 8 : 1>(filled, v_.ny, square_of, [&](int y, const unsigned* best, int count) {
+      writer.write_column(y, x, best, count);
+    });
     return true;
   }
 
@@ -91,13 +74,15 @@ class SearchAlongY {
   __device__ bool may_be_near() const {
     if (shared_.filled_rows >> 16 == 0) return true;
     const int n = v_.ny;
-    const BothHalves halves(v_, tile_);
+    const std::uint8_t* kinds = v_.kinds(tile_);
+    const std::uint8_t *first = v_.beyond_row(tile_.item, tile_.word, 0, tile_.line),
+                       *second = v_.beyond_row(tile_.item, tile_.word, 1, tile_.line);
     int wide = 0;
     NearRows<kThreads, 64> near;
     for (int r = static_cast<int>(threadIdx.x); r < n; r += kThreads) {
-      const unsigned told = halves[r];
-      near.add(r, (told & kFarRows) == 0);
-      if ((told & kBeyond16) == 0) continue;
+      const bool is_wide = kinds[r] == kWide;  // beyond 16 bits is what either half is, far is what both are
+      near.add(r, kinds[r] != kEmpty && !(is_wide && (first[r] & second[r] & kFarRows)));
+      if (!is_wide || ((first[r] | second[r]) & kBeyond16) == 0) continue;
       ++wide;
       atomicOr(&shared_.wide_pairs[r / 512], 1u << r / 16 % 32);
     }
@@ -116,7 +101,11 @@ class SearchAlongY {
     const WindowRows<WindowPairs> rows(memory_, n);
     rows.pad(n);
     if constexpr (kLabels) RunEnds(shared_.run_words, n).fill_changes([&](int r) { return __ldg(changes + r); });
-    const FourPairs narrow(v_, tile_, t % 4);
+    const std::uint32_t* narrow = v_.narrow_row(tile_.item, tile_.word, tile_.line, 0);
+    const int pairs = v_.pairs_of(tile_.word);
+    const auto pair = [&](int r, int k) {  // where there is none 0, which keeps no search busy
+      return t % 4 * 4 + k < pairs ? __ldcs(narrow + r * pairs + t % 4 * 4 + k) : 0;
+    };
     const unsigned near_square = tile_.word * 32 + t % 4 * 8 < v_.nx ? 64 * 64 : 0;  // none behind the last column
     NearRows<kThreads, 64> near;
     const auto fill_from = [&](auto&& four_of) {
@@ -132,8 +121,9 @@ class SearchAlongY {
         rows.put(i / 4, i % 4, four);
       }
     };
-    if (narrow.are_all()) fill_from([&](int r) { return narrow.all(r); });
-    else fill_from([&](int r) { return narrow.some(r); });
+    if (pairs == kPairsOfWord)
+      fill_from([&](int r) { return __ldcs(reinterpret_cast<const uint4*>(narrow) + r * 4 + t % 4); });
+    else fill_from([&](int r) { return make_uint4(pair(r, 0), pair(r, 1), pair(r, 2), pair(r, 3)); });
     near.put(shared_.near_of_warps);
     __syncthreads();
     return near.suffice(shared_.near_of_warps, n);
@@ -142,7 +132,7 @@ class SearchAlongY {
   /// Wide rows are kept where results go: groups with some are written in a second round, so that the envelope still
   /// finds them if the search fails. @returns whether all rows are settled
   __device__ bool search() const {
-    using Window = GapWindow<WindowPairs>;
+    using Pairs = Window<WindowPairs>;
     const VolumeWriter<kWriting> writer(v_, emitter_, tile_);
     const WindowRows<WindowPairs> rows(memory_, v_.ny);
     const RunEnds ends(shared_.run_words, v_.ny);
@@ -153,11 +143,11 @@ class SearchAlongY {
         const bool keeps = (shared_.wide_pairs[q0 / 64] >> q0 / 2 % 32 & 1) != 0;
         if (round == 1 && !keeps) continue;
         const int q = q0 + lane_id() / 16;
-        Window window(rows, min(q, rows.groups - 1), lane);
+        Pairs window(rows, min(q, rows.groups - 1), lane);
         if constexpr (kLabels)
           if (__any_sync(kAllLanes, WindowPairs::largest(window.best) > 0))
             ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
-        if (!window.search(&shared_.work, Window::budget_of(n))) {
+        if (!window.search(&shared_.work, Pairs::budget_of(n))) {
           failed = true;
           break;
         }

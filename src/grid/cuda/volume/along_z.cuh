@@ -1,12 +1,14 @@
-// The pass along z where sites are near: the search of volume/gaps.cuh.
+// The pass along z where sites are near: the search of volume/window.cuh.
 //
 // Work mapping: block = tile. A first look at its words tells whether there are sites at all, or alone, which is all
-// that is kept of such a tile, and near enough. Tiles of which few rows have sites are solved by these alone
-// (volume/sparse_rows_along_z.cuh). What neither settles is left to the envelope (volume/envelope.cuh), by a list.
+// that is kept of such a tile, and near enough. Tiles of which few rows have sites are solved by these alone. What
+// neither settles is left to the envelope (volume/envelope.cuh), by a list.
 #pragma once
 
+#include "grid/cuda/volume/far_rows.cuh"
 #include "grid/cuda/volume/gaps.cuh"
-#include "grid/cuda/volume/sparse_rows_along_z.cuh"
+#include "grid/cuda/volume/row_squares.cuh"
+#include "grid/cuda/volume/rows_with_sites.cuh"
 
 namespace fathom::grid::cuda::volume {
 
@@ -16,51 +18,55 @@ using SearchedSquares = RowSquares<kCapOfSearch>;
 static_assert((WindowPairs::kMostSteps + 1) * (WindowPairs::kMostSteps + 1) < kCapOfSearch * kCapOfSearch);
 static_assert(SearchedSquares::most() + WindowPairs::kMostSteps * WindowPairs::kMostSteps < 1 << 16);
 
-/// Fills a tile's rows with squares of the distances along x. By all threads.
-///
-/// @tparam kSparse   most rows have no site
-/// @param of_byte    copy_byte_squares()
-/// @param columns    of the tile, or more
-template <int kThreads, bool kLabels, bool kSparse>
-__device__ void fill_rows(const WindowRows<WindowPairs>& rows, const uint2* line, int n, const uint2* of_byte,
-                          int columns) {
-  const int t = static_cast<int>(threadIdx.x), first = t % 4 * 8;
-  const uint4 inside = pairs_inside(columns - first);
-#pragma unroll 4
-  for (int r = t / 4; r < n; r += kThreads / 4) {
-    const uint2 word = __ldg(line + r);
-    const auto none = [](unsigned there) { return kNone16x2 & there; };
-    if (kSparse && !has_sites(word))
-      rows.put(r, t % 4, make_uint4(none(inside.x), none(inside.y), none(inside.z), none(inside.w)));
-    else rows.put(r, t % 4, SearchedSquares(word, first, of_byte, kLabels).within(inside));
-  }
-}
-
-/// The search. By all threads. @param is_sparse  most rows have no site @param work  shared; 0
+/// The search. By all threads.
+/// @param of_byte  copy_byte_squares()
+/// @param work     shared; 0
 /// @returns whether all rows are settled
 template <int kThreads, bool kLabels>
 __device__ bool search_rows(const Volume& v, const Volume::Tile& tile, const WindowRows<WindowPairs>& rows,
-                            const RunEnds& ends, const uint2* of_byte, bool is_sparse, int* work) {
-  using Window = GapWindow<WindowPairs>;
+                            const RunEnds& ends, const uint2* of_byte, int* work) {
+  using Pairs = Window<WindowPairs>;
   const uint2* line = v.word_line(tile);
-  const int n = v.nz, columns = v.nx - tile.word * 32, lane = static_cast<int>(threadIdx.x) % 16;
-  if (!kLabels && is_sparse) fill_rows<kThreads, kLabels, true>(rows, line, n, of_byte, columns);
-  else fill_rows<kThreads, kLabels, false>(rows, line, n, of_byte, columns);
+  const int n = v.nz, t = static_cast<int>(threadIdx.x), first = t % 4 * 8, lane = t % 16;
+  const uint4 inside = pairs_inside(v.nx - tile.word * 32 - first);
+#pragma unroll 4
+  for (int r = t / 4; r < n; r += kThreads / 4)
+    rows.put(r, t % 4, SearchedSquares(__ldg(line + r), first, of_byte, kLabels).within(inside));
   __syncthreads();
   bool failed = false;
   int took = 0;
-  const NarrowWriter narrow(v, tile);
+  const bool is_kept = lane < v.pairs_of(tile.word);
+  std::uint32_t* const narrow = v.narrow_row(tile.item, tile.word, 0, tile.line) + lane;
   for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
-    Window window(rows, min(q, rows.groups - 1), lane);
+    Pairs window(rows, min(q, rows.groups - 1), lane);
     if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
-    if (!window.search(work, Window::budget_of(n), &took)) {
+    if (!window.search(work, Pairs::budget_of(n), &took)) {
       failed = true;
       break;
     }
-    narrow.write(q * 8, window.best);
+    std::uint32_t* to = narrow + q * 8 * v.pairs_of_plane;
+    if (is_kept) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j, to += v.pairs_of_plane)
+        if (q * 8 + j < n) *to = window.best[j];
+    }
   }
   return !__syncthreads_or(failed);
+}
+
+/// A tile of which few rows have sites. Not inlined, for the registers of the search.
+/// @returns its kind; kEmpty: more rows than few have sites
+__device__ __noinline__ inline TileKind solve_few_along_z(const Volume& v, Volume::Tile tile) {
+  __shared__ SortedRows filled;
+  const uint2* line = v.word_line(tile);
+  if (filled.find(v.nz, [&](int z) { return has_sites(__ldg(line + z)); }) > kFewRows) return kEmpty;
+  const FarRows far(v, tile, lane_id());
+  bool is_wide = false;
+  const auto square_of = [&](int z) { return square_along_x(__ldg(line + z)); };
+  solve_few_rows<8>(filled, v.nz, square_of,
+                    [&](int z, const unsigned* squares, int count) { is_wide |= far.put(z, squares, count); });
+  return __syncthreads_or(is_wide) ? kWide : kNarrow;
 }
 
 template <int kThreads, bool kLabels>
@@ -102,18 +108,13 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
   } else {
     if (__ldg(&line->x) == all && __syncthreads_and(is_full)) return leave(kFull);
-    __shared__ RowBits filled;
-    const bool may_be_few = with_sites * 2 <= min(kThreads, n);
-    const auto has_row_sites = [&](int r) { return has_sites(__ldg(line + r)); };
-    if (may_be_few && SparseRowsAlongZ::are_few(filled, filled.find(n, has_row_sites))) {
-      using Found = SparseRowsAlongZ::Found;
-      const Found found = SparseRowsAlongZ::solve(v, tile, filled, window_shared, of_byte, &work);
-      return leave(found == Found::narrow ? kNarrow : kWide, found != Found::too_long);
+    if (with_sites <= kFewRows) {
+      const TileKind kind = solve_few_along_z(v, tile);
+      if (kind != kEmpty) return leave(kind);
     }
   }
   const bool is_near = kLabels ? near.suffice(near_of_warps, n) : near.few_lie_between(near_of_warps, n);
-  const bool is_done =
-      is_near && search_rows<kThreads, kLabels>(v, tile, rows, ends, of_byte, with_sites * 4 < kThreads, &work);
+  const bool is_done = is_near && search_rows<kThreads, kLabels>(v, tile, rows, ends, of_byte, &work);
   leave(is_done ? kNarrow : kWide, is_done);
 }
 

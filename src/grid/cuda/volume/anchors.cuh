@@ -2,12 +2,12 @@
 // squares are integers (volume/envelope.cuh), and with any spacings, where integers only bound the nearest rows
 // (volume/any/brackets.cuh).
 //
-// Of each row that may be the nearest somewhere, a candidate, there is a key: its value with i² behind it, for row i, and
-// in the last bits i. At row x the key is less by 2xi: one multiply and add per evaluation, and the winner's index comes
-// along. As the winner never moves backwards when x grows, the winners at two places bound those between: first at every
-// 64th row, from all candidates; then at every 8th, from those between.
+// Of each row that may be the nearest somewhere, a candidate, there is a key: its value with i² behind it, for row i,
+// and in the last bits i. At row x the key is less by 2xi: one multiply and add per evaluation, and the winner's index
+// comes along. As the winner never moves backwards when x grows, the winners at two places bound those between: first
+// at every 64th row, from all candidates; then at every 8th, from those between. Of long lines every 256th is first.
 //
-// Work mapping: a unit of 16 lanes, lane = line, a block's units together.
+// Work mapping: a unit of as many lanes as there are lines, lane = line, a block's units together.
 // Source: the monotone-matrix search of Aggarwal et al. 1987, in place of the intersections of Felzenszwalb &
 // Huttenlocher 2012, so that nothing is decided by a quotient.
 #pragma once
@@ -22,38 +22,56 @@ inline constexpr unsigned kNoKey = 0xFFFFFFFFu;
 inline constexpr int kCoarse = 64, kFine = 8;  ///< rows between anchors
 
 inline __host__ __device__ int coarse_steps(int rows) { return (rows + kCoarse - 1) / kCoarse; }
-/// Anchors of so many rows, and one behind the last.
-inline __host__ __device__ int anchors_of(int rows) { return coarse_steps(rows) * (kCoarse / kFine) + 1; }
+/// Anchors of so many rows, and one behind the last. @tparam kFirst  rows between those that are first
+template <int kFirst = kCoarse>
+__host__ __device__ int anchors_of(int rows) {
+  return (rows + kFirst - 1) / kFirst * (kFirst / kFine) + 1;
+}
 
-/// @tparam Envelope  place_of(key), among the candidates; slope_at(row), what a key is less for each index; index_of(key)
+/// @tparam Envelope  place_of(key), among the candidates; slope_at(row), what a key is less for each index; index_of(key).
+///                   Where a key does not tell these: first_of(key) and last_of(key), candidate(place)
 /// @tparam kScale    what i² is multiplied by
-template <class Envelope, int kThreads, int kMostRows, int kBits, int kScale>
+/// @tparam kOfBlock  lines
+template <class Envelope, int kThreads, int kMostRows, int kBits, int kScale, int kFirst = kCoarse, int kOfBlock = 16>
 class Anchors {
  public:
-  static constexpr int kLines = 16, kUnits = kThreads / 16;
+  static constexpr int kLines = kOfBlock, kUnits = kThreads / kLines;
 
  protected:
   __device__ Anchors(unsigned* keys, unsigned* anchors, int rows)
       : keys_(keys),
         anchors_(anchors),
         n_(rows),
-        lane_(static_cast<int>(threadIdx.x) % 16),
-        unit_(static_cast<int>(threadIdx.x) / 16) {}
+        lane_(static_cast<int>(threadIdx.x) % kLines),
+        unit_(static_cast<int>(threadIdx.x) / kLines) {}
+
+  // Of what its key tells.
+  struct Candidate {
+    unsigned key, index;
+  };
+  /// @param place  of a word in memory
+  __device__ Candidate candidate(int place) const { return {keys_[place], envelope().index_of(keys_[place])}; }
+  __device__ int first_of(unsigned key) const { return envelope().place_of(key); }
+  __device__ int last_of(unsigned key) const { return envelope().place_of(key); }
 
   /// Of a group of eight rows, that at its first.
-  __device__ unsigned& anchor(int group) const { return anchors_[group * 16 + lane_]; }
+  __device__ unsigned& anchor(int group) const { return anchors_[group * kLines + lane_]; }
 
   /// By all threads of the block, before a barrier.
   __device__ void forget_anchors() const {
     auto* four = reinterpret_cast<uint4*>(anchors_);
-    for (int i = static_cast<int>(threadIdx.x); i < anchors_of(n_) * 4; i += kThreads)
+    for (int i = static_cast<int>(threadIdx.x); i < anchors_of<kFirst>(n_) * (kLines / 4); i += kThreads)
       four[i] = make_uint4(kNoKey, kNoKey, kNoKey, kNoKey);
   }
   /// Likewise, between barriers.
   __device__ void find_anchors() const {
-    find_coarse_anchors();
+    find_first_anchors();
     __syncthreads();
-    find_fine_anchors();
+    if constexpr (kFirst != kCoarse) {
+      find_anchors_between<kFirst, kCoarse>();
+      __syncthreads();
+    }
+    find_anchors_between<kCoarse, kFine>();
     __syncthreads();
   }
 
@@ -64,21 +82,21 @@ class Anchors {
   template <int kCount, int kStep>
   __device__ void scan(int x0, int first, int last, int step, unsigned* best, unsigned flip = 0) const {
     const unsigned slope = envelope().slope_at(x0);
-    const int end = last * 16 + lane_;
+    const int end = last * kLines + lane_;
     const auto offer_two = [&](int p, auto&& offer) {
-      const int next = kStep == 1 ? p + 16 : min(p + 16 * step, end);  // a candidate more does no harm
-      const unsigned a = keys_[p], b = keys_[next], i = envelope().index_of(a), k = envelope().index_of(b);
-      const unsigned at_a = (a ^ flip) + i * slope, at_b = (b ^ flip) + k * slope;
+      const int next = kStep == 1 ? p + kLines : min(p + kLines * step, end);  // a candidate more does no harm
+      const Candidate a = envelope().candidate(p), b = envelope().candidate(next);
+      const unsigned at_a = (a.key ^ flip) + a.index * slope, at_b = (b.key ^ flip) + b.index * slope;
 #pragma unroll
       for (int j = 0; j < kCount; ++j) {
         const unsigned rise = 0u - (static_cast<unsigned>(2 * kScale * j * kStep) << kBits);
-        offer(j, at_a + kept(i) * rise, at_b + kept(k) * rise);
+        offer(j, at_a + kept(a.index) * rise, at_b + kept(b.index) * rise);
       }
     };
-    int p = first * 16 + lane_;
+    int p = first * kLines + lane_;
     offer_two(p, [&](int j, unsigned a, unsigned b) { best[j] = min(a, b); });
 #pragma unroll 1
-    for (p += 32 * step; p <= end; p += 32 * step)
+    for (p += 2 * kLines * step; p <= end; p += 2 * kLines * step)
       offer_two(p, [&](int j, unsigned a, unsigned b) { best[j] = __vimin3_u32(best[j], a, b); });
   }
 
@@ -87,46 +105,49 @@ class Anchors {
   int count_ = 0;  ///< candidates
 
  private:
-  /// Coarse anchors of the longest line, and how many of them are found at once: up to nine.
-  static constexpr int kAll = kMostRows / kCoarse + 1, kRounds = (kAll + 8) / 9,
+  /// First anchors of the longest line, and how many of them are found at once: up to nine.
+  static constexpr int kAll = kMostRows / kFirst + 1, kRounds = (kAll + 8) / 9,
                        kAtOnce = (kAll + kRounds - 1) / kRounds;
-  static constexpr int kInterval = kCoarse / kFine;
 
   __device__ const Envelope& envelope() const { return *static_cast<const Envelope*>(this); }
 
   /// The units share the candidates.
-  __device__ void find_coarse_anchors() const {
+  __device__ void find_first_anchors() const {
     if (unit_ >= count_) return;
-    const int anchors = coarse_steps(n_) + 1;
+    constexpr int kInterval = kFirst / kFine;
+    const int anchors = (n_ + kFirst - 1) / kFirst + 1;
 #pragma unroll 1
     for (int s = 0; s < kRounds * kAtOnce; s += kAtOnce) {
       unsigned best[kAtOnce];
-      scan<kAtOnce, kCoarse>(s * kCoarse, unit_, count_ - 1, kUnits, best);
+      scan<kAtOnce, kFirst>(s * kFirst, unit_, count_ - 1, kUnits, best);
       unsigned* to = &anchor(s * kInterval);
       const auto put = [&](int count) {
 #pragma unroll
         for (int j = 0; j < kAtOnce; ++j)
-          if (j < count) atomicMin(to + j * kInterval * 16, best[j]);
+          if (j < count) atomicMin(to + j * kInterval * kLines, best[j]);
       };
       if (s + kAtOnce <= anchors) put(kAtOnce);  // mostly, without a question for each
       else put(anchors - s);
     }
   }
   /// The units share the intervals and, where there are more units, the candidates of each.
-  __device__ void find_fine_anchors() const {
-    const int intervals = coarse_steps(n_);
+  /// @tparam kFrom, kTo  rows between those that there are, and that are sought
+  template <int kFrom, int kTo>
+  __device__ void find_anchors_between() const {
+    constexpr int kInterval = kFrom / kFine, kStep = kTo / kFine, kSought = kFrom / kTo - 1;
+    const int intervals = (n_ + kFrom - 1) / kFrom;
     int shift = 0;
     while (intervals << (shift + 1) <= kUnits) ++shift;
     for (int id = unit_; id < intervals << shift; id += kUnits) {
       const int k = id >> shift, part = id & ((1 << shift) - 1);
       if (count_ == 0) continue;
-      const int first = envelope().place_of(anchor(k * kInterval)) + part;
-      const int last = envelope().place_of(anchor((k + 1) * kInterval));
+      const int first = envelope().first_of(anchor(k * kInterval)) + part;
+      const int last = envelope().last_of(anchor((k + 1) * kInterval));
       if (first > last) continue;
-      unsigned best[kInterval - 1];
-      scan<kInterval - 1, kFine>(k * kCoarse + kFine, first, last, 1 << shift, best);
+      unsigned best[kSought];
+      scan<kSought, kTo>(k * kFrom + kTo, first, last, 1 << shift, best);
 #pragma unroll
-      for (int j = 0; j < kInterval - 1; ++j) atomicMin(&anchor(k * kInterval + 1 + j), best[j]);
+      for (int j = 0; j < kSought; ++j) atomicMin(&anchor(k * kInterval + (1 + j) * kStep), best[j]);
     }
   }
 };

@@ -5,7 +5,7 @@
 // (volume/along_z.cuh), then those that this left (volume/envelope.cuh); the same along y (volume/along_y.cuh), which
 // writes the results. With nearest sites both passes have kernels of their own (volume/nearest/); with any spacings each
 // pass is one kernel, along y and then along z (volume/any/along_z.cuh), which find nearest elements of other labels,
-// too, and nearest sites in rows beyond 1024. Lines beyond that have an envelope of their own (volume/long.cuh). What is
+// too, and nearest sites in rows beyond 1024. Lines beyond that have keys of their own (volume/envelope.cuh). What is
 // left to do stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled
 // apart (volume/solve.cuh).
 //
@@ -16,19 +16,17 @@
 #include <vector>
 
 #include "core/cuda/early_launch.cuh"
-#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/launch.cuh"
+#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/schedule.h"
 #include "grid/cuda/scratch.h"
-#include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/volume/any/along_y.cuh"
 #include "grid/cuda/volume/any/along_z.cuh"
 #include "grid/cuda/volume/envelope.cuh"
-#include "grid/cuda/volume/long.cuh"
 #include "grid/cuda/volume/nearest/column_sink.cuh"
 #include "grid/cuda/volume/nearest/last_pass.cuh"
-#include "grid/cuda/volume/packing.h"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 #include "grid/cuda/volume/sides.cuh"
 #include "grid/cuda/volume/solve.cuh"
@@ -100,22 +98,13 @@ bool writes_pairs(const Problem& p, const Batch& batch) {
 /// near sites lie behind the words of all sides.
 /// @param finds  whether passes find sites
 Volume make_volume(const Problem& p, std::int64_t items, bool finds, std::byte* words, std::size_t* bytes = nullptr) {
-  Volume v;
-  v.nz = static_cast<std::int32_t>(p.extent(0));
-  v.ny = static_cast<std::int32_t>(p.extent(1));
-  v.nx = static_cast<std::int32_t>(p.extent(2));
-  v.words = (v.nx + 31) / 32;
-  v.depth = padded_depth(v.nz);
-  v.items = items;
   Scratch s(words);
-  const std::int64_t words_of_items = items * v.words * v.ny * v.depth;
-  v.word = s.take<uint2>(words_of_items);
-  v.counters = s.take<std::uint32_t>(2);
+  Volume v = Volume::of(p.extent(0), p.extent(1), p.extent(2), items, s);
   if (has_labels(p)) {
     v.pins = !p.signed_distance;
     v.keeps_changes = finds;
-    v.along_z = s.take<uint2>(words_of_items);
-    v.along_y = s.take<std::uint32_t>(words_of_items);
+    v.along_z = s.take<uint2>(v.words_of_items());
+    v.along_y = s.take<std::uint32_t>(v.words_of_items());
     v.last_plane = s.take<std::byte>(std::int64_t{v.ny} * v.nx * static_cast<std::int64_t>(size_of(p.input.dtype())));
   }
   if (bytes) *bytes = s.bytes();
@@ -260,7 +249,7 @@ class VolumeSolver {
 /// Whether it may have the shared memory that the longest line takes.
 bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
-  if (is_long(p)) return block_holds(p, LongLines<16>::memory(longest));
+  if (is_long(p)) return block_holds(p, LongEnvelope<1024>::memory(longest));
   const std::size_t lines = std::max(window_memory(longest), envelope_memory(longest, 32));
   return block_holds(p, lines + (wants_site(p) ? places_memory<SitePlace>(longest) : 0));
 }
@@ -399,13 +388,7 @@ class VolumeEngine final : public Engine {
   }
 
   void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
-    Volume volume = make_volume(p_, items, finds_, words);
-    const std::int64_t before = packing.to_item * volume.words * volume.ny * volume.depth;
-    volume.word += before + packing.to;
-    volume.along_z += before + packing.to;
-    volume.along_y += before + packing.to * volume.ny;
-    volume.nz = static_cast<std::int32_t>(packing.input.extent[0]);
-    volume.first_item = packing.first_item;
+    const Volume volume = packed_volume(packing, items, words);
     pack_labels(volume, packing.input, packing.to > 0 ? volume.last_plane : nullptr, {packing.items, stream, false});
     if (packing.to + volume.nz == p_.extent(0)) return;
     const std::size_t size = size_of(p_.input.dtype()), row = static_cast<std::size_t>(volume.nx) * size;
@@ -421,7 +404,7 @@ class VolumeEngine final : public Engine {
   /// Where the words of a part belong.
   Volume packed_volume(const Packing& packing, std::int64_t items, std::byte* words) const {
     Volume volume = make_volume(p_, items, finds_, words);
-    volume.word += packing.to_item * volume.words * volume.ny * volume.depth + packing.to;
+    volume.begin_at(packing.to_item, packing.to);
     volume.nz = static_cast<std::int32_t>(packing.input.extent[0]);
     volume.first_item = packing.first_item;
     return volume;

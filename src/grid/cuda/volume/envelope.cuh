@@ -1,13 +1,15 @@
-// The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits (volume/anchors.cuh).
+// The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits
+// (volume/anchors.cuh).
 //
 // A candidate i with value g is kept as the key (g + i²) · 2ᵇ + i, where indices have b bits. At x its value is the key
-// less 2xi · 2ᵇ, plus x².
+// less 2xi · 2ᵇ, plus x². Of lines in which value and index take more than 32 bits, indices are kept apart, and a key
+// has eight bits that tell among which eight candidates it is: at the last anchors the best of these is looked for.
 //
 // Work mapping: persistent blocks take halves of the tiles that the search left. A unit of 16 lanes, lane = line, takes
 // kChunk rows into registers. Phase 1: a row stays if it lies below chords of g + i² between rows beside it; one that
 // does not is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 and 4: the winners at
-// anchors. Phase 5: those of all rows, between the anchors'. Along z, eight rows that fit 16 bits are left for the search
-// along y.
+// anchors. Phase 5: those of all rows, between the anchors'. Along z, eight rows that fit 16 bits are left for the
+// search along y.
 //
 // Source: volume/anchors.cuh. Cost: some 50 operations per element, 80 instructions with loads, addresses and stores.
 #pragma once
@@ -17,8 +19,6 @@
 #include "grid/cuda/volume/anchors.cuh"
 
 namespace fathom::grid::cuda::volume {
-
-inline constexpr unsigned kKeyBias = 1u << 20;  ///< keeps g + i² − 2xi from falling below 0
 
 /// Bits of an index in the keys of lines of up to so many rows.
 inline constexpr int index_bits(int rows) {
@@ -94,28 +94,59 @@ enum class Finding {
   least_companion,  ///< the same, but of several winners the one with the least companion
 };
 
-/// Bits of an index in keys.
-constexpr int envelope_bits(int most_rows, Finding finding) {
-  return finding == Finding::values ? index_bits(most_rows) : kKeyBits;
-}
+/// What lines an envelope is for.
+enum class Lines {
+  keyed,    ///< value and index fit a key
+  far,      ///< the same where other axes are long: up to kShortAlongZ rows along z, kShortAlongY along y
+  indexed,  ///< indices are apart
+};
 
-/// @param Companion  below 2²²
-template <int kThreads, int kChunk, Finding kFinding = Finding::values, class Companion = std::uint16_t>
-class Envelope : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion>, kThreads, kThreads / 16 * kChunk,
-                                envelope_bits(kThreads / 16 * kChunk, kFinding), 1> {
-  static constexpr int kBits = envelope_bits(kThreads / 16 * kChunk, kFinding);
-  using Base = Anchors<Envelope, kThreads, kThreads / 16 * kChunk, kBits, 1>;
+/// Bits of an index in keys, or of a number of eight candidates.
+constexpr int envelope_bits(int most_rows, Finding finding, Lines lines) {
+  return lines == Lines::indexed ? 8 : finding == Finding::values ? index_bits(most_rows) : kKeyBits;
+}
+/// Keeps g + i² − 2xi from falling below 0.
+constexpr unsigned key_bias(Lines lines) { return lines == Lines::indexed ? kLongestAxis * kLongestAxis : 1u << 20; }
+
+inline constexpr int kShortAlongZ = 512, kShortAlongY = 256;
+static_assert((kLongestAxis + 31) * (kLongestAxis + 31) + kShortAlongZ * kShortAlongZ + key_bias(Lines::far) <
+              (1u << (32 - index_bits(kShortAlongZ))));
+static_assert(2 * kLongestAxis * kLongestAxis + kShortAlongY * kShortAlongY + key_bias(Lines::far) <
+              (1u << (32 - index_bits(kShortAlongY))));
+
+/// @tparam Companion  below 2²²
+/// @tparam kOfBlock   lines of a block: 16; or eight, so that two blocks fit a multiprocessor, one of which waits less for
+///                    the other
+template <int kThreads, int kChunk, Finding kFinding = Finding::values, class Companion = std::uint16_t,
+          Lines kKind = Lines::keyed, int kOfBlock = 16>
+class Envelope
+    : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion, kKind, kOfBlock>, kThreads,
+                     kThreads / kOfBlock * kChunk, envelope_bits(kThreads / kOfBlock * kChunk, kFinding, kKind), 1,
+                     kKind == Lines::indexed ? 256 : kCoarse, kOfBlock> {
+  static constexpr bool kIsIndexed = kKind == Lines::indexed;
+  static constexpr int kMostRows = kThreads / kOfBlock * kChunk, kBits = envelope_bits(kMostRows, kFinding, kKind),
+                       kFirst = kIsIndexed ? 256 : kCoarse;  ///< rows between first anchors
+  using Base = Anchors<Envelope, kThreads, kMostRows, kBits, 1, kFirst, kOfBlock>;
   using Base::anchor, Base::count_, Base::keys_, Base::lane_, Base::n_, Base::unit_;
 
  public:
-  using Base::kUnits;
-  static constexpr bool kSmall = true;  ///< values are below 2²³
+  using Base::kUnits, Base::kLines;
+  static constexpr int kThreadsOfBlock = kThreads, kRows = kChunk;  ///< the latter are loaded at once
+  static constexpr bool kSmall = kKind == Lines::keyed;             ///< values are below 2²³
   static_assert(3 * kLongestKeyed * kLongestKeyed < 1 << 23 && kUnits % 2 == 0);
+
+  /// Bytes of dynamic shared memory.
+  static __host__ __device__ std::size_t memory(int rows) {
+    if constexpr (!kIsIndexed) return envelope_memory(rows, kChunk);
+    const std::size_t words = anchors_of<kFirst>(rows) + chunks_of(rows);
+    return kLines * (words * sizeof(unsigned) + key_rows(rows) * (sizeof(unsigned) + sizeof(std::uint16_t)));
+  }
 
   /// @param companions  [row][16], filled by the loader, if they matter
   __device__ Envelope(unsigned* memory, int rows, const Companion* companions = nullptr)
-      : Base(memory, memory + (row_groups(rows) * 8 + kChunk) * 16, rows),
-        masks_(Base::anchors_ + anchors_of(rows) * 16),
+      : Base(memory, memory + key_rows(rows) * kLines, rows),
+        masks_(Base::anchors_ + anchors_of<kFirst>(rows) * kLines),
+        indices_(reinterpret_cast<std::uint16_t*>(masks_ + chunks_of(rows) * kLines)),
         companions_(companions ? companions + lane_ : nullptr) {}
 
   /// @param load   fills a chunk's values: load(values, first row, line)
@@ -125,20 +156,24 @@ class Envelope : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion>,
   __device__ void run(Load&& load, Store&& store) {
     keep_candidates(load);
     Base::find_anchors();
-    // Both units of a warp take neighbouring groups, so that where the candidates of one end those of the other begin.
-    const int groups = row_groups(n_), rounds = (groups + kUnits - 1) / kUnits, q0 = unit_ / 2 * 2 * rounds;
+    if constexpr (kIsIndexed) find_places();
+    // The units of a warp take neighbouring groups, so that where the candidates of one end those of the next begin.
+    constexpr int kOfWarp = 32 / kLines;
+    const int groups = row_groups(n_), rounds = (groups + kUnits - 1) / kUnits, q0 = unit_ / kOfWarp * kOfWarp * rounds;
     int before = count_ > 0 && q0 < groups ? place_of(anchor(q0)) : 0;
-    for (int q = q0 + unit_ % 2; q < q0 + 2 * rounds; q += 2) {
+    for (int q = q0 + unit_ % kOfWarp; q < q0 + kOfWarp * rounds; q += kOfWarp) {
       const bool is_there = q < groups, any = is_there && count_ > 0;
       const unsigned searching = __ballot_sync(kAllLanes, any);
-      const int last = any ? place_of(anchor(q + 1)) : 0, beside = __shfl_xor_sync(kAllLanes, last, 16);
-      const int first = unit_ % 2 != 0 ? beside : before;
+      const int last = any ? place_of(anchor(q + 1)) : 0;
+      const int beside = kOfWarp == 2 ? __shfl_xor_sync(kAllLanes, last, 16)
+                                      : __shfl_sync(kAllLanes, last, (lane_id() + 32 - kLines) % 32);
+      const int first = unit_ % kOfWarp != 0 ? beside : before;
       before = beside;
       unsigned best[9];
       if (any) {
         if constexpr (kFinding == Finding::least_companion) scan_by_companions(q * 8, first, last, searching, best);
         else Base::template scan<8, 1>(q * 8, first, last, 1, best);
-        unsigned rest = static_cast<unsigned>(q * q * 64) - kKeyBias;  // x² less the bias
+        unsigned rest = static_cast<unsigned>(q * q * 64) - kBias;  // x² less the bias
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
           const unsigned value = (best[j] >> kBits) + rest;
@@ -157,23 +192,43 @@ class Envelope : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion>,
   // As Anchors ask for it.
   __device__ unsigned slope_at(int x) const { return 0u - (static_cast<unsigned>(x) << (kBits + 1)); }
   __device__ unsigned index_of(unsigned key) const { return key & kIndex; }
+  __device__ typename Base::Candidate candidate(int place) const {
+    if constexpr (kIsIndexed) return {keys_[place], indices_[place]};
+    else return Base::candidate(place);
+  }
+  /// Where indices are apart, of what find_places() has left.
   __device__ int place_of(unsigned key) const {
+    if constexpr (kIsIndexed) return static_cast<int>(key);
     const auto i = static_cast<int>(key & kIndex), chunk = i / kChunk;
     return static_cast<int>(place(chunk)) + __popc(mask(chunk) & lanes_before(i % kChunk));
   }
+  __device__ int first_of(unsigned key) const {
+    return kIsIndexed ? static_cast<int>(key & kIndex) * kTogether : place_of(key);
+  }
+  __device__ int last_of(unsigned key) const {
+    return kIsIndexed ? min(first_of(key) + kTogether, count_) - 1 : place_of(key);
+  }
 
  private:
+  static constexpr unsigned kBias = key_bias(kKind);
   static constexpr unsigned kIndex = (1u << kBits) - 1;
   static constexpr unsigned kBehindLast = ~kIndex;  ///< a key behind those of the candidates, never the best
+  static constexpr int kTogether = 8;               ///< candidates of a number, where indices are apart
+  static_assert(!kIsIndexed || (kMostRows <= kLongestAxis && kLongestAxis / kTogether <= 1 << kBits &&
+                                kMostRows % kFirst == 0 && kFinding == Finding::values));
+  /// Of two axes a square is at most 2 · 2047², and in padding no anchor is before row 0.
+  static_assert(!kIsIndexed || 3 * (kLongestAxis - 1) * (kLongestAxis - 1) + kBias < (1u << (32 - kBits)) - 1);
 
   /// What the number of a chunk's candidates has besides, where all rows are the same.
   static constexpr int kSameChunk = 1 << 16;
 
-  static __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
-  /// Of a chunk: which rows are candidates, the first one's place among all, and how many there are.
-  __device__ unsigned& mask(int chunk) const { return masks_[chunk * 48 + lane_]; }
-  __device__ unsigned& place(int chunk) const { return masks_[chunk * 48 + 16 + lane_]; }
-  __device__ unsigned& number(int chunk) const { return masks_[chunk * 48 + 32 + lane_]; }
+  static __host__ __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
+  static __host__ __device__ int key_rows(int rows) { return row_groups(rows) * 8 + (kIsIndexed ? 1 : kChunk); }
+  /// Of a chunk: which rows are candidates, the first one's place among all, and how many there are; or the last alone.
+  static constexpr int kTold = kIsIndexed ? 1 : 3;
+  __device__ unsigned& mask(int chunk) const { return masks_[chunk * (kTold * kLines) + lane_]; }
+  __device__ unsigned& place(int chunk) const { return masks_[chunk * (kTold * kLines) + kLines + lane_]; }
+  __device__ unsigned& number(int chunk) const { return masks_[(chunk * kTold + kTold - 1) * kLines + lane_]; }
 
   template <class Load>
   __device__ void keep_candidates(Load&& load) {
@@ -186,7 +241,7 @@ class Envelope : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion>,
       candidates = Kept::of(height);
       const bool same = kFinding == Finding::values && Kept::are_same(height, candidates, n_ - unit_ * kChunk);
       number(unit_) = static_cast<unsigned>(__popc(candidates)) | (same ? kSameChunk : 0);
-      mask(unit_) = candidates;
+      if constexpr (!kIsIndexed) mask(unit_) = candidates;
     }
     Base::forget_anchors();
     __syncthreads();
@@ -199,21 +254,30 @@ class Envelope : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion>,
         if (find_constant(height[0], active, may_be_constant)) candidates = 0;
       }
     if (active) {
-      place(unit_) = static_cast<unsigned>(first);
-      unsigned* to = keys_ + first * 16 + lane_;
-      const auto i0 = static_cast<unsigned>(unit_ * kChunk);
-      unsigned rest = ((kKeyBias + i0 * i0) << kBits) + i0;  // of row r besides its height: i² − r² = i0² + 2·i0·r
-      const unsigned step = kept((i0 << (kBits + 1)) + 1);
+      if constexpr (!kIsIndexed) place(unit_) = static_cast<unsigned>(first);
+      unsigned* to = keys_ + first * kLines + lane_;
+      const auto i0 = static_cast<unsigned>(unit_ * kChunk), in_key = kIsIndexed ? 0u : 1u;
+      unsigned rest =
+          ((kBias + i0 * i0) << kBits) + i0 * in_key;  // of row r besides its height: i² − r² = i0² + 2·i0·r
+      const unsigned step = kept((i0 << (kBits + 1)) + in_key);
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) {
         if (candidates >> r & 1) {
           *to = (height[r] << kBits) + rest;
-          to += 16;
+          if constexpr (kIsIndexed) {
+            const auto at = static_cast<unsigned>(to - keys_);
+            *to += at / (kTogether * kLines);
+            indices_[at] = static_cast<std::uint16_t>(i0 + r);
+          }
+          to += kLines;
         }
         rest = kept(rest + step);
       }
     }
-    if (unit_ == 0) keys_[count_ * 16 + lane_] = kBehindLast;
+    if (unit_ == 0) {
+      keys_[count_ * kLines + lane_] = kBehindLast;
+      if constexpr (kIsIndexed) indices_[count_ * kLines + lane_] = 0;
+    }
     __syncthreads();
   }
 
@@ -227,13 +291,28 @@ class Envelope : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion>,
   /// Whether the chunks of a line, in each of which all is the same, are all the same. It has no candidates then.
   /// @param value  of the chunk's first row
   __device__ bool find_constant(unsigned value, bool active, bool may_be_constant) {
-    if (active) keys_[unit_ * 16 + lane_] = value;
+    if (active) keys_[unit_ * kLines + lane_] = value;
     __syncthreads();
     bool same = may_be_constant;
-    for (int k = 1; k < chunks_of(n_); ++k) same &= keys_[k * 16 + lane_] == keys_[lane_];
+    for (int k = 1; k < chunks_of(n_); ++k) same &= keys_[k * kLines + lane_] == keys_[lane_];
     if (same) count_ = 0, constant_ = keys_[lane_];
     __syncthreads();
     return same;
+  }
+
+  /// Where indices are apart: in place of an anchor's key, which of the candidates that it is among is the best.
+  __device__ void find_places() const {
+    for (int q = unit_; q <= row_groups(n_) && count_ > 0; q += kUnits) {
+      const unsigned slope = slope_at(q * 8);
+      const int first = first_of(anchor(q)), last = last_of(anchor(q));
+      unsigned best = kNoKey;
+      for (int p = first; p <= last; ++p) {
+        const auto own = candidate(p * kLines + lane_);
+        best = min(best, ((own.key + own.index * slope) & ~kIndex) | static_cast<unsigned>(p - first));
+      }
+      anchor(q) = static_cast<unsigned>(first) + (best & kIndex);
+    }
+    __syncthreads();
   }
 
   /// As scan(), of eight neighbours and all candidates first … last, by companions. All that are as near as the nearest
@@ -277,18 +356,14 @@ class Envelope : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion>,
   }
 
   unsigned* const masks_;
+  std::uint16_t* const indices_;  ///< as keys, where they are apart
   const Companion* const companions_;
   unsigned constant_ = kNone32;  ///< of a line without candidates
 };
 
-/// Makes the values of a chunk's rows from one on those without a site. Few chunks have such rows.
-template <int kChunk>
-__device__ void forget_rows_from(unsigned* value, int row) {
-  if (row >= kChunk) return;
-#pragma unroll
-  for (int r = 0; r < kChunk; ++r)
-    if (r >= row) value[r] = kNone32;
-}
+/// Of long lines.
+template <int kThreads, int kOfBlock = 16>
+using LongEnvelope = Envelope<kThreads, 32, Finding::values, std::uint16_t, Lines::indexed, kOfBlock>;
 
 /// Distances along x of 16 lines in shared memory, as the envelope along z wants them. A row more per chunk, so that
 /// units meet different banks.
@@ -316,7 +391,10 @@ class EnvelopeRows {
       const unsigned steps = distances[r * 16];
       value[r] = steps * steps;  // of no site, beyond all heights
     }
-    forget_rows_from<kChunk>(value, rows - first);
+    if (first + kChunk <= rows) return;  // few chunks have rows that are not there
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r)
+      if (first + r >= rows) value[r] = kNone32;
   }
 
  private:

@@ -9,29 +9,8 @@
 
 namespace fathom::grid::cuda::volume {
 
-/// As ByteDistances, squares; 255: none. @tparam kBeyond  elements that sites lie behind the bits
-template <unsigned kBeyond>
-struct ByteSquares {
-  uint2 of[256];
-
-  constexpr ByteSquares() : of() {
-    const ByteDistances distances;
-    for (int byte = 0; byte < 256; ++byte)
-      of[byte].x = squares_of(distances.of[byte].x), of[byte].y = squares_of(distances.of[byte].y);
-  }
-
- private:
-  static constexpr unsigned squares_of(unsigned four) {
-    unsigned squares = 0;
-    for (int k = 0; k < 32; k += 8) {
-      const unsigned distance = four >> k & 255, steps = distance + kBeyond;
-      squares |= (distance == 255 ? distance : steps * steps) << k;
-    }
-    return squares;
-  }
-};
-static __device__ const ByteSquares<0> kByteSquares;
-static __device__ const ByteSquares<1> kByteSquaresBeyond;
+static __device__ const ByteTable<true, 0> kByteSquares;
+static __device__ const ByteTable<true, 1> kByteSquaresBeyond;
 
 /// The table of a mask's sites, or of ends of runs, which lie one element beyond, to shared memory. By all threads.
 template <int kThreads>

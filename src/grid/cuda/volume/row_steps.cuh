@@ -42,26 +42,25 @@ class ColumnOfWords {
   const unsigned before_, behind_;  ///< which bits lie there, both with its own
 };
 
-/// Distances inside a byte of sites, one per bit; 255: none.
-struct ByteDistances {
+/// Of each byte of sites, the steps from its bits to the nearest, or the squares of these; 255: there is none.
+/// @tparam kBeyond  elements that sites lie behind the bits
+template <bool kSquared, unsigned kBeyond>
+struct ByteTable {
   uint2 of[256];
 
-  constexpr ByteDistances() : of() {
-    for (unsigned byte = 0; byte < 256; ++byte) {
-      unsigned distances[2] = {0, 0};
+  constexpr ByteTable() : of() {
+    for (unsigned byte = 0; byte < 256; ++byte)
       for (int x = 0; x < 8; ++x) {
         unsigned least = 255;
         for (int k = 0; k < 8; ++k) {
-          const auto steps = static_cast<unsigned>(k < x ? x - k : k - x);
+          const auto steps = static_cast<unsigned>(k < x ? x - k : k - x) + kBeyond;
           if ((byte >> k & 1) != 0 && steps < least) least = steps;
         }
-        distances[x / 4] |= least << (x % 4 * 8);
+        (x < 4 ? of[byte].x : of[byte].y) |= (kSquared && least < 255 ? least * least : least) << (x % 4 * 8);
       }
-      of[byte].x = distances[0];
-      of[byte].y = distances[1];
-    }
   }
 };
+using ByteDistances = ByteTable<false, 0>;
 // In global memory: lanes read different entries, which constant memory would hand out one by one.
 static __device__ const ByteDistances kByteDistances;
 
@@ -124,13 +123,7 @@ __device__ inline uint2 byte_distances(int byte, bool beyond) {
   return distances;
 }
 
-/// From changes along a row, and carries from them, to the ends of runs as EightDistances takes them.
-__device__ inline uint2 ends_of_runs(uint2 changes) {
-  const unsigned next = changes.y >> 16 == 1 ? 1u << 31 : 0;
-  return make_uint2(changes.x | changes.x >> 1 | next, changes.y);
-}
-
-/// Steps from a bit of such changes to the nearest element of the row beyond its run, the left one of two.
+/// Steps from a bit of changes along a row, with carries, to the nearest element beyond its run, the left one of two.
 __device__ inline int steps_beyond_run(uint2 changes, int bit) {
   const unsigned up = changes.x & (0xFFFFFFFFu >> (31 - bit)), down = changes.x >> bit >> 1;
   const int left = up ? bit - 30 + __clz(static_cast<int>(up)) : bit + static_cast<int>(changes.y & 0xFFFFu);

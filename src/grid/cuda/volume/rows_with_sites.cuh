@@ -1,4 +1,5 @@
-// Which rows of a line have sites; and these rows in ascending order, where they are few.
+// Which rows of a line have sites, and these rows in ascending order where they are few; and tiles of which so few have
+// that each row is tried everywhere, as with a single site.
 #pragma once
 
 #include "grid/cuda/volume/volume.cuh"
@@ -12,63 +13,28 @@ class RowBits {
   /// @returns how many rows have sites
   template <class HasSites>
   __device__ int find(int rows, HasSites&& has_sites) {
-    const auto t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-    const int words = (rows + 31) / 32;
-    for (int r = t; r < words * 32; r += threads) {
-      const unsigned filled = __ballot_sync(kAllLanes, r < rows && has_sites(r));
-      if (lane_id() == 0) filled_[r / 32] = filled;
+    int all = 0;
+    for (int first = 0; first < rows; first += static_cast<int>(blockDim.x)) {
+      const int row = first + static_cast<int>(threadIdx.x);
+      const bool has = row < rows && has_sites(row);
+      const unsigned filled = __ballot_sync(kAllLanes, has);
+      if (lane_id() == 0) filled_[row / 32] = filled;
+      all += __syncthreads_count(has);
     }
-    __syncthreads();
-    if (t < 32) count_before(t, words);
-    __syncthreads();
-    return count_;
+    return all;
   }
-
-  __device__ int count() const { return count_; }
-  /// Groups of eight rows that have some.
-  __device__ int groups() const { return groups_; }
-  /// How many there are before a row.
+  /// How many there are before a row. By a few threads: they go from word to word.
   __device__ int place_of(int row) const {
-    return before_[row / 32] + __popc(filled_[row / 32] & lanes_before(row % 32));
+    int before = __popc(filled_[row / 32] & lanes_before(row % 32));
+    for (int w = 0; w < row / 32; ++w) before += __popc(filled_[w]);
+    return before;
   }
   /// Of sixteen rows from one on, a multiple of sixteen: those with sites, in bits.
   __device__ unsigned mask(int first) const { return filled_[first / 32] >> first % 32 & 0xFFFFu; }
-  /// Lists them. By all threads of the block, before a barrier.
-  template <class T>
-  __device__ void list(int rows, T* to) const {
-    for (int r = static_cast<int>(threadIdx.x); r < rows; r += static_cast<int>(blockDim.x))
-      if (filled_[r / 32] >> r % 32 & 1) to[place_of(r)] = static_cast<T>(r);
-  }
+  __device__ bool has(int row) const { return (filled_[row / 32] >> row % 32 & 1) != 0; }
 
  private:
-  /// How many of a word's four groups of eight rows have sites.
-  static __device__ int groups_of(unsigned filled) {
-    filled |= filled >> 4;
-    filled |= filled >> 2;
-    return __popc((filled | filled >> 1) & 0x01010101u);
-  }
-  /// By the first warp.
-  __device__ void count_before(int lane, int words) {
-    const unsigned first = 2 * lane < words ? filled_[2 * lane] : 0;
-    const unsigned second = 2 * lane + 1 < words ? filled_[2 * lane + 1] : 0;
-    const int even = __popc(first), both = even + __popc(second);
-    const int groups = warp_sum(groups_of(first) + groups_of(second));
-    int sum = both;
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const int before = __shfl_up_sync(kAllLanes, sum, step);
-      if (lane >= step) sum += before;
-    }
-    before_[2 * lane] = static_cast<std::int16_t>(sum - both);
-    before_[2 * lane + 1] = static_cast<std::int16_t>(sum - both + even);
-    if (lane == 31) count_ = sum, groups_ = groups;
-  }
-
-  static constexpr int kWords = kLongestAxis / 32;
-  static_assert(kWords == 2 * 32);
-  unsigned filled_[kWords];
-  std::int16_t before_[kWords];  ///< how many lie before each word
-  int count_, groups_;
+  unsigned filled_[kLongestAxis / 32];
 };
 
 /// In shared memory.
@@ -88,11 +54,41 @@ struct SortedRows {
   __device__ int find(int rows, HasSites&& has_sites) {
     const int all = bits.find(rows, has_sites);
     if (!are_few(all, min(rows, kLongestKeyed))) return all;
-    bits.list(rows, row);
+    for (int r = static_cast<int>(threadIdx.x); r < rows; r += static_cast<int>(blockDim.x))
+      if (bits.has(r)) row[bits.place_of(r)] = static_cast<std::uint16_t>(r);
     if (threadIdx.x == 0) count = all;
     __syncthreads();
     return all;
   }
 };
+
+/// A tile's squares from at most kFewRows rows that have sites, or from none. By all threads: warp = kTogether rows,
+/// lane = column. Cost: three operations for each element and row with sites.
+///
+/// @param square_of  of the lane's column in such a row: square_of(row). All are read before any result is stored
+/// @param store      store(first row, squares, how many)
+template <int kTogether, class SquareOf, class Store>
+__device__ void solve_few_rows(const SortedRows& filled, int rows, SquareOf&& square_of, Store&& store) {
+  int row[kFewRows];
+  unsigned square[kFewRows];
+#pragma unroll
+  for (int k = 0; k < kFewRows; ++k) {
+    row[k] = k < filled.count ? filled.row[k] : 0;
+    square[k] = k < filled.count ? square_of(row[k]) : kNone32;
+  }
+  __syncthreads();
+  const auto threads = static_cast<int>(blockDim.x);
+  for (int r = static_cast<int>(threadIdx.x) / 32 * kTogether; r < rows; r += threads / 32 * kTogether) {
+    unsigned best[kTogether];
+#pragma unroll
+    for (int j = 0; j < kTogether; ++j) {
+      best[j] = kNone32;
+#pragma unroll
+      for (int k = 0; k < kFewRows; ++k)  // without a question for each: those that are not there are kNone32 away
+        best[j] = min(best[j], square[k] + static_cast<unsigned>((r + j - row[k]) * (r + j - row[k])));
+    }
+    store(r, best, min(kTogether, rows - r));
+  }
+}
 
 }  // namespace fathom::grid::cuda::volume

@@ -29,45 +29,33 @@ class RunEnds {
   __device__ RunEnds(RunWords<kRuns, kMostRows>& words, int rows, int first = 0)
       : changes_(words.changes + first), background_(words.background + first), rows_(rows) {}
 
-  /// By all threads of the block, before a barrier. @param load  a row's changes and background
-  /// @returns whether the thread's rows have changes
+  /// By all threads of the block, before a barrier.
+  /// @param load   a row's changes and background
+  /// @param lines  that are filled, in bits
+  /// @returns whether those that the thread fills have changes
   template <class Load>
-  __device__ bool fill(Load&& load) const {
+  __device__ bool fill(Load&& load, unsigned lines = kAllLanes) const {
     bool any = false;
     for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
       const int row = b * 32 + lane_id();
       const uint2 word = row < rows_ ? load(row) : make_uint2(0, 0xFFFFFFFFu);
-      any |= word.x != 0;
-      changes_[row] = turn(word.x);
-      background_[row] = turn(word.y);
+      const unsigned changes = turn(word.x), background = turn(word.y);
+      if ((lines >> lane_id() & 1) == 0) continue;
+      any |= changes != 0;
+      changes_[row] = changes;
+      background_[row] = background;
     }
     return any;
   }
-
-  /// The same where no label is pinned. @param load  a row's changes
+  /// The same where no label is pinned, or squares tell of it. @param load  a row's changes
   template <class Load>
-  __device__ void fill_changes(Load&& load) const {
-    for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
-      const int row = b * 32 + lane_id(), rows = rows_ - b * 32;
-      changes_[row] = turn(row < rows_ ? load(row) : 0);
-      background_[row] = rows < 32 ? 0xFFFFFFFFu << rows : 0;
-    }
+  __device__ bool fill_changes(Load&& load, unsigned lines = kAllLanes) const {
+    return fill([&](int row) { return make_uint2(load(row), 0); }, lines);
   }
-
-  /// The same for the half of the lines from `first` on, where squares tell of label 0. @param load  a row's changes
-  /// @returns whether those that the thread's warp has loaded have changes
+  /// Of the half of the lines from `first` on.
   template <class Load>
   __device__ bool fill_half(int first, Load&& load) const {
-    bool any = false;
-    for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
-      const int row = b * 32 + lane_id(), rows = rows_ - b * 32;
-      const unsigned turned = turn(row < rows_ ? load(row) : 0);
-      if (lane_id() / 16 * 16 != first) continue;
-      any |= turned != 0;
-      changes_[row] = turned;
-      background_[row] = rows < 32 ? 0xFFFFFFFFu << rows : 0;
-    }
-    return any;
+    return fill_changes(load, 0xFFFFu << first);
   }
 
   /// Which of eight rows of a line need no search: those of label 0, and behind the last.

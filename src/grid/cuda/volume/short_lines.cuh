@@ -53,11 +53,6 @@ __device__ void for_tiles(const std::uint32_t* list, unsigned count, Solve&& sol
     solve(list ? list[job] : job);
 }
 
-/// Whether a tile's words have a site. One row to a lane.
-__device__ inline bool have_sites(const uint2* words, int rows) {
-  return __any_sync(kAllLanes, lane_id() < rows && has_sites(__ldg(words + lane_id())));
-}
-
 /// @tparam kListed  the tiles that the search left, whose kind is known; else all
 template <int kRows, bool kListed>
 __global__ void __launch_bounds__(kShortLinesBlock, short_lines_blocks(kRows))
@@ -67,7 +62,7 @@ __global__ void __launch_bounds__(kShortLinesBlock, short_lines_blocks(kRows))
   for_tiles(kListed ? v.z_list : nullptr, kListed ? v.counters[0] : all, [&](std::uint32_t number) {
     const Volume::Tile tile = v.narrow_tile(number);
     const uint2* words = v.word_line(tile);
-    if (!kListed && !have_sites(words, v.nz)) {
+    if (!kListed && !__any_sync(kAllLanes, lane_id() < v.nz && has_sites(__ldg(words + lane_id())))) {
       if (lane_id() == 0) v.kind[number] = kEmpty;
       return;
     }
@@ -84,44 +79,26 @@ __global__ void __launch_bounds__(kShortLinesBlock, short_lines_blocks(kRows))
   });
 }
 
-/// What the rows of a tile along y hold, of the half that this lane has a column of, in bits. One row to a lane.
-struct ShortLineKinds {
-  unsigned wide = 0, narrow = 0, full = 0;
-
-  __device__ ShortLineKinds(const Volume& v, const Volume::Tile& tile) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const TileKind kind = lane_id() < v.ny ? RowKinds(v, tile, half)[lane_id()] : kEmpty;
-      const unsigned are_wide = __ballot_sync(kAllLanes, kind == kWide);
-      const unsigned are_narrow = __ballot_sync(kAllLanes, kind == kNarrow);
-      if (lane_id() / 16 == half) wide = are_wide, narrow = are_narrow;
-      full = __ballot_sync(kAllLanes, kind == kFull);
-    }
-  }
-};
-
 /// @tparam kListed  the tiles that the search left; else all
 template <int kRows, Writing kWriting, bool kListed>
 __global__ void __launch_bounds__(kShortLinesBlock, short_lines_blocks(kRows))
     short_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   static_assert(!is_of_labels(kWriting) && kRows <= 32);
-  constexpr bool kSide = kWriting == Writing::one_side;
   if (!kListed) v.clear_counter(0);
   const auto all = static_cast<unsigned>(v.items * v.words * v.nz);
   for_tiles(kListed ? v.y_list : nullptr, kListed ? v.counters[1] : all, [&](std::uint32_t number) {
     const Volume::Tile tile = v.tile(number, v.nz);
     const int x = tile.word * 32 + lane_id();
-    const ShortLineKinds kinds(v, tile);
-    const int narrow_step = 2 * v.pairs_of(tile.word);
-    const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) +
-                         min(lane_id(), narrow_step - 1);
-    const std::uint32_t* wide = v.wide_at(tile.item, tile.line, 0, min(x, v.nx - 1));
+    const KindBits first = KindBits::of(RowKinds(v, tile, 0), 0, v.ny),
+                   second = KindBits::of(RowKinds(v, tile, 1), 0, v.ny);
+    const KindBits kinds = lane_id() < 16 ? first : second;
+    ColumnOfRows<kWriting == Writing::one_side> column(v, tile, lane_id());
     ShortLine<kRows> line;
 #pragma unroll
-    for (int r = 0; r < kRows; ++r, narrow += narrow_step, wide += v.wide.y_stride) {
+    for (int r = 0; r < kRows; ++r, column.narrow += column.narrow_step, column.wide += column.wide_step) {
       line.square[r] = kinds.full >> r & 1 ? 0 : kNone32;
-      if (kinds.wide >> r & 1) line.square[r] = wide_square<kSide>(*wide);
-      if (kinds.narrow >> r & 1) line.square[r] = *narrow;
+      if (kinds.wide >> r & 1) line.square[r] = wide_square<kWriting == Writing::one_side>(*column.wide);
+      if (kinds.narrow >> r & 1) line.square[r] = *column.narrow;
     }
     const VolumeWriter<kWriting> writer(v, emitter, tile);
     line.solve(v.ny, [&](int y, const unsigned* squares, int count) { writer.write_column(y, x, squares, count); });

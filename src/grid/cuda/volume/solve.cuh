@@ -6,11 +6,23 @@
 
 #include <cuda_runtime_api.h>
 
+#include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/output/limits.cuh"
 #include "grid/cuda/volume/runs.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
 namespace fathom::grid::cuda::volume {
+
+struct PackingLaunch {
+  std::int64_t items;
+  cudaStream_t stream;
+  bool is_early;  ///< right behind the kernel that fills tables, and beside it
+};
+
+void pack_mask(const Volume& volume, const Mask& mask, const PackingLaunch& launch);
+
+/// @param last_plane  of labels, dense: that before the input's first; null: there is none
+void pack_labels(const Volume& volume, const Input& input, const std::byte* last_plane, const PackingLaunch& launch);
 
 /// Fills a volume's tables of near sites. A kernel that is launched next, early, waits for this one before it ends.
 void tabulate_near_sites(const Volume& volume, const ExactWeights& weights, float scale, cudaStream_t stream);

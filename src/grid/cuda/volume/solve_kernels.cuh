@@ -6,7 +6,6 @@
 #include "grid/cuda/volume/along_y.cuh"
 #include "grid/cuda/volume/along_z.cuh"
 #include "grid/cuda/volume/envelope_kernels.cuh"
-#include "grid/cuda/volume/long.cuh"
 #include "grid/cuda/volume/short_lines.cuh"
 #include "grid/cuda/volume/solve.cuh"
 
@@ -29,16 +28,10 @@ void launch_short(Kernel kernel, std::int64_t tiles, cudaStream_t stream, const 
   launch(kernel, blocks, kShortLinesBlock, 0, stream, arguments...);
 }
 
-template <int kThreads, int kChunk, bool kLabels = false>
+template <class Solver, bool kLabels = false>
 void far_along_z(const VolumePasses& p) {
-  launch_far(envelope_along_z<kThreads, kChunk, kLabels>, p.z_tiles(), kThreads, envelope_memory(p.volume.nz, kChunk),
+  launch_far(envelope_along_z<kLabels, Solver>, p.z_tiles(), Solver::kThreadsOfBlock, Solver::memory(p.volume.nz),
              p.stream, p.volume);
-}
-template <int kThreads, bool kLabels>  // so that only the file that launches it compiles it
-void long_along_z(const VolumePasses& p) {
-  using Solver = LongEnvelope<kThreads>;
-  launch_far(envelope_along_z<kThreads, Solver::kChunk, kLabels, Solver>, p.z_tiles(), kThreads,
-             LongLines<Solver::kLines>::memory(p.volume.nz), p.stream, p.volume);
 }
 
 template <bool kLabels>
@@ -56,33 +49,28 @@ void VolumePasses::search_along_z() const {
   else with_block<128, 256, 512>(search_block_along_z(n), search);
   if constexpr (!kLabels) {
     if (n <= kShortFarLines) return launch_short(short_along_z<kShortFarLines, true>, z_tiles(), stream, volume);
-    if (is_long && n > kLongestKeyed) return long_along_z<1024, kLabels>(*this);
-    if (is_long && n > kShortAlongZ) return long_along_z<512, kLabels>(*this);
+    if (is_long && n > kLongestKeyed) return far_along_z<LongEnvelope<1024>>(*this);
+    if (is_long && n > kShortAlongZ) return far_along_z<LongEnvelope<512>>(*this);
   }
-  if (n <= 256) far_along_z<256, 16, kLabels>(*this);
-  else if (n <= 512) far_along_z<256, 32, kLabels>(*this);
-  else far_along_z<512, 32, kLabels>(*this);
+  if (n <= 256) far_along_z<Envelope<256, 16>, kLabels>(*this);
+  else if (n <= 512) far_along_z<Envelope<256, 32>, kLabels>(*this);
+  else far_along_z<Envelope<512, 32>, kLabels>(*this);
 }
 
-template <int kThreads, int kChunk, Writing kWriting, class Solver = Envelope<kThreads, kChunk>>
+template <class Solver, Writing kWriting>
 void far_along_y(const VolumePasses& p) {
-  launch_far(envelope_along_y<kThreads, kChunk, kWriting, Solver>, p.y_tiles(), kThreads,
-             envelope_memory(p.volume.ny, kChunk), p.stream, p.volume, p.emitter);
-}
-template <int kThreads, Writing kWriting, int kLines = 16>
-void long_along_y(const VolumePasses& p) {
-  using Solver = LongEnvelope<kThreads, kLines>;
-  launch_far(envelope_along_y<kThreads, Solver::kChunk, kWriting, Solver>, p.y_tiles(), kThreads,
-             LongLines<Solver::kLines>::memory(p.volume.ny), p.stream, p.volume, p.emitter);
+  launch_far(envelope_along_y<kWriting, Solver>, p.y_tiles(), Solver::kThreadsOfBlock, Solver::memory(p.volume.ny),
+             p.stream, p.volume, p.emitter);
 }
 /// Of a volume with a long axis, lines of any length.
 template <Writing kWriting>
 void far_of_long_along_y(const VolumePasses& p) {
   const int n = p.volume.ny;
-  if (n <= kShortAlongY) far_along_y<256, 16, kWriting, ShortEnvelope<256, 16>>(p);
-  else if (n <= 512) long_along_y<256, kWriting>(p);
-  else if (n <= kLongestKeyed) long_along_y<512, kWriting>(p);
-  else long_along_y<512, kWriting, 8>(p);
+  using Short = Envelope<256, 16, Finding::values, std::uint16_t, Lines::far>;
+  if (n <= kShortAlongY) far_along_y<Short, kWriting>(p);
+  else if (n <= 512) far_along_y<LongEnvelope<256>, kWriting>(p);
+  else if (n <= kLongestKeyed) far_along_y<LongEnvelope<512>, kWriting>(p);
+  else far_along_y<LongEnvelope<512, 8>, kWriting>(p);
 }
 
 /// The tiles where sites are near or few.
@@ -105,29 +93,25 @@ void search_near_along_y(const VolumePasses& p) {
 }
 
 template <Writing kWriting>
-void all_of_short_along_y(const VolumePasses& p) {
-  launch_short(p.volume.ny <= kShortLines / 2 ? short_along_y<kShortLines / 2, kWriting, false>
-                                              : short_along_y<kShortLines, kWriting, false>,
-               p.y_tiles(), p.stream, p.volume, p.emitter);
-}
-
-template <Writing kWriting>
 void VolumePasses::search_along_y() const {
   constexpr bool kLabels = is_of_labels(kWriting);
   constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   const int n = volume.ny;
   constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
   if constexpr (!kLabels)
-    if (n <= kShortLines && !turns_words) return all_of_short_along_y<kFar>(*this);
+    if (n <= kShortLines && !turns_words)
+      return launch_short(
+          n <= kShortLines / 2 ? short_along_y<kShortLines / 2, kFar, false> : short_along_y<kShortLines, kFar, false>,
+          y_tiles(), stream, volume, emitter);
   search_near_along_y<kWriting>(*this);
   if constexpr (!kLabels) {
     if (n <= kShortFarLines)
       return launch_short(short_along_y<kShortFarLines, kFar, true>, y_tiles(), stream, volume, emitter);
     if (is_long) return far_of_long_along_y<kFar>(*this);
   }
-  if (n <= 256) far_along_y<256, 16, kFar>(*this);
-  else if (n <= 512) far_along_y<256, 32, kFar>(*this);
-  else far_along_y<512, 32, kFar>(*this);
+  if (n <= 256) far_along_y<Envelope<256, 16>, kFar>(*this);
+  else if (n <= 512) far_along_y<Envelope<256, 32>, kFar>(*this);
+  else far_along_y<Envelope<512, 32>, kFar>(*this);
 }
 
 }  // namespace fathom::grid::cuda::volume

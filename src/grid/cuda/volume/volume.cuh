@@ -112,6 +112,25 @@ struct VolumeResults {
 };
 
 struct Volume : VolumeShape, VolumeWords, BetweenPasses, VolumeResults {
+  /// Some items and their words. What else there is of the scratch is not there yet.
+  static Volume of(std::int64_t nz, std::int64_t ny, std::int64_t nx, std::int64_t items, Scratch& s) {
+    Volume v;
+    v.nz = static_cast<std::int32_t>(nz), v.ny = static_cast<std::int32_t>(ny), v.nx = static_cast<std::int32_t>(nx);
+    v.words = (v.nx + 31) / 32;
+    v.depth = padded_depth(v.nz);
+    v.items = items;
+    v.word = s.take<uint2>(v.words_of_items());
+    v.counters = s.take<std::uint32_t>(2);
+    return v;
+  }
+  std::int64_t words_of_items() const { return items * words * ny * depth; }
+  /// Leaves out what is before row z of an item.
+  void begin_at(std::int64_t item, std::int64_t z) {
+    const std::int64_t before = item * words * ny * depth;
+    word += before + z;
+    if (along_z) along_z += before + z, along_y += before + z * ny;
+  }
+
   /// Leaves out what is not in a range of columns, which begins at a word.
   void take_columns(std::int64_t begin, std::int64_t end) {
     first_x = static_cast<std::int32_t>(begin);
@@ -236,6 +255,41 @@ class RowKinds {
 
  private:
   const std::uint8_t *of_tile_, *beyond_;
+};
+
+/// The kinds of 32 rows, in bits; of those that are not there, none.
+struct KindBits {
+  unsigned wide, narrow, full;
+
+  /// By whole warps, lane = row, from one on.
+  static __device__ KindBits of(const RowKinds& kinds, int first, int rows) {
+    const TileKind kind = first + lane_id() < rows ? kinds[first + lane_id()] : kEmpty;
+    return {__ballot_sync(kAllLanes, kind == kWide), __ballot_sync(kAllLanes, kind == kNarrow),
+            __ballot_sync(kAllLanes, kind == kFull)};
+  }
+};
+
+/// A lane's column of a tile along y. Beyond the volume's edges it is what lies last again, so that no branch keeps
+/// loads from being in flight together.
+/// @tparam kSide  of a signed field
+template <bool kSide>
+struct ColumnOfRows {
+  const std::uint16_t* narrow;
+  const std::uint32_t* wide;
+  int narrow_step;
+  std::int64_t wide_step;
+
+  __device__ ColumnOfRows(const Volume& v, const Volume::Tile& t, int column)
+      : narrow_step(2 * v.pairs_of(t.word)), wide_step(v.wide.y_stride) {
+    const auto* first = reinterpret_cast<const std::uint16_t*>(v.narrow_row(t.item, t.word, t.line, 0));
+    narrow = first + min(column, narrow_step - 1);
+    wide = v.wide_at(t.item, t.line, 0, min(t.word * 32 + column, v.nx - 1));
+  }
+
+  /// Of a row that has sites.
+  __device__ unsigned square(TileKind kind, int row) const {
+    return kind == kFull ? 0 : kind == kWide ? wide_square<kSide>(wide[row * wide_step]) : narrow[row * narrow_step];
+  }
 };
 
 }  // namespace fathom::grid::cuda::volume

@@ -1,6 +1,7 @@
 // The passes along z and y where sites are near: an outwards search in 16-bit arithmetic on two lines at once, or with
 // nearest sites in 32 bits on one (along z, where they are all along the line, in 16 as well:
-// volume/nearest/along_z.cuh). With equal spacings, one that passes over gaps (volume/gaps.cuh).
+// volume/nearest/along_z.cuh). With equal spacings it passes over groups of rows that are too far to better anything:
+// where sites are few, most rows hold none near, and between balls lie stretches of such rows.
 //
 // Work mapping: block = tile. Phase 1: its squares go to shared memory, row by row, 16 words for 32 lines; odd groups
 // of eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet
@@ -9,8 +10,14 @@
 // search would be long is left, by a list, to the envelope (volume/envelope.cuh), which has kernels of its own because
 // it needs three times the registers. What both need of halves of tiles stands here, too.
 //
+// After sixteen steps a warp looks at the rows of the next group to a side before it takes eight more steps there: if
+// neither those nor the ones of the group before, with the least steps to them, could better the farthest element of
+// any lane, it takes none. What was passed over is still in the registers that slide outwards, as an older group. Its
+// rows are nearer than where they are taken to be: what they offer is too much there, and has not bettered anything
+// where they are.
+//
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
-// Cost: one operation per element and step.
+// Cost: one operation per element and step, and some 20 for eight steps to a side.
 #pragma once
 
 #include "grid/cuda/extremes.cuh"
@@ -31,24 +38,16 @@ inline constexpr std::size_t kNumbersMemory = 384;
 /// loops by it do not part them, and votes in these need no preparations.
 __device__ inline int warp_number() { return __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / 32, 0); }
 
-/// The same for two lines in a word.
-__device__ constexpr unsigned twice(int value) { return static_cast<unsigned>(value) * 0x10001u; }
-
 /// Squares of two lines in a word.
 struct WindowPairs {
-  using Stored = WindowPairs;
   static constexpr unsigned kNone = kNone16x2;
   static constexpr unsigned kSquare = 0x10001u;  ///< what a square of 1 adds
   static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
-  static constexpr unsigned kRight = 0;
   static constexpr unsigned kTies = 0;
-  static constexpr bool kOffersTwo = true;                                  ///< at once, where there are two
-  static constexpr bool kIsCharged = true;                                  ///< see GapWindow
-  static constexpr unsigned kFirstLine = 0xFFFFu, kLastLine = ~kFirstLine;  ///< which bits they have
-  static constexpr unsigned kLeast = 0x10001u;                              ///< of each line, the least difference
-  static constexpr int kMostSteps = 176;  ///< of a search: what it settles is below kNone16
+  static constexpr bool kOffersTwo = true;  ///< at once, where there are two
+  static constexpr bool kIsCharged = true;  ///< see Window
+  static constexpr int kMostSteps = 176;    ///< of a search: what it settles is below kNone16
   static_assert((kMostSteps + 1) * (kMostSteps + 1) < kNone16 && kNone16 + kMostSteps * kMostSteps < 1 << 16);
-  static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u16x2(value, square, best);
   }
@@ -78,13 +77,11 @@ struct WindowPairs {
 /// first is least: square · 2¹⁷ + (steps along z + 128) · 2⁹ + (steps along the line + 128) · 2 + whether the site lies
 /// to the right.
 struct WindowSites {
-  using Stored = WindowSites;
   static constexpr unsigned kSquare = 1u << 17;
-  static constexpr unsigned kStep = 2, kRight = 0;
+  static constexpr unsigned kStep = 2;
   static constexpr unsigned kTies = 1;
   static constexpr bool kOffersTwo = false;  ///< one by one they are fewer operations in 32 bits
   static constexpr bool kIsCharged = true;
-  static constexpr unsigned kFirstLine = ~0u, kLastLine = ~0u, kLeast = 1;  ///< it has one line
   static constexpr int kMostSteps = 120;
   static constexpr unsigned kHere = 128 * kStep;            ///< no steps along the line
   static constexpr unsigned kFar = 127;                     ///< steps along x; what a search settles is nearer
@@ -103,7 +100,6 @@ struct WindowSites {
     return signed_root_of_square(square(word) - static_cast<unsigned>(__dp4a(both, both, 0)), word & 1);
   }
 
-  static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
   }
@@ -161,60 +157,159 @@ class WindowRows {
 
 /// Eight rows of a word.
 ///
-/// Word::Stored: what the rows hold, of which Word::from() makes a word.
-/// Word::kTies: the square of the steps to a farther row must be more than the largest; else as much is enough.
-template <class Word>
+/// Word::kTies: the square of the steps to a farther row must be more than the largest; else as much is enough
+/// Word::kMostSteps: of a search
+/// Word::kRight: what steps to higher rows add, however many they are, if anything
+/// Word::kOffersTwo: whether a step to both sides is offered at once
+/// Word::kIsCharged: whether nothing else searches what this leaves, so that steps count and it fails the block
+template <class Word, class Rows = WindowRows<Word>>
 class Window {
  public:
-  using Rows = WindowRows<typename Word::Stored>;
-
-  /// @param weight  of the square of a step
-  __device__ Window(const Rows& rows, int group, int lane, unsigned weight = 1)
-      : rows_(rows), group_(group), lane_(lane), weight_(weight) {
+  __device__ Window(const Rows& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
     const auto own = rows.group(group, lane);
 #pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = Word::from(own[j]);
+    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
   }
 
-  /// Sixteen steps at most. @returns whether the warp's rows are settled
-  __device__ bool search() {
-    return search_while([](int m) { return m < 1; });
-  }
-  /// @param go_on  whether to look farther after all rows up to 8 m + 8 steps away: go_on(m)
-  template <class GoOn>
-  __device__ bool search_while(GoOn&& go_on) {
-    if (settled(1)) return true;
-    unsigned square = 0;  // of the steps, as words add it
-    for (int m = 0;; ++m) {
-      const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
+  /// What the warps of a block may spend on a tile: eight steps to a side are one.
+  static __device__ int budget_of(int rows) { return max(row_groups(rows) / 2 * kUsualSides, 4); }
+
+  /// @param work  of the block: what its warps have spent so far
+  /// @param took  steps that the warp's rows before took, and what these did: whether they are settled is not asked
+  ///              before half as many. Null: it is asked always
+  /// @returns whether the warp's rows are settled
+  __device__ bool search(int* work, int budget, int* took = nullptr) {
+    const int unasked = took ? *took / 2 : 0;
+    const auto is_done = [&](int steps) {
+      if (steps < unasked || !is_settled(steps)) return false;
+      if (took) *took = steps;
+      return true;
+    };
+    if (is_done(0)) return true;
 #pragma unroll
-      for (int s = 1; s <= 8; ++s) {
-        const int steps = 8 * m + s;
-        square += static_cast<unsigned>(2 * steps - 1) * Word::kSquare * weight_;
-        const unsigned way = static_cast<unsigned>(steps) * Word::kStep;
-        behind_[s - 1] = Word::from(right[s - 1]);
-        before_[8 - s] = Word::from(left[8 - s]);
-#pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], square + way, best[j]);
-#pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], square - way, best[j]);
-        const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
-        if (look && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) return true;
-      }
-      if (!go_on(m)) return false;
+    for (int m = 0; m < 2; ++m) {
+      if (eight_steps(m, is_done)) return true;
+      if (!may_spend(2, work, budget)) return false;
     }
+    unsigned least_left = Word::least(before_), least_right = Word::least(behind_);
+    for (int m = 2; m < Word::kMostSteps / 8; ++m) {
+      const bool to_left = may_better(m, -1, least_left), to_right = may_better(m, 1, least_right);
+      if (!to_left && !to_right) {
+        if (is_done(8 * m + 8)) return true;
+        continue;
+      }
+      if (!may_spend(to_left + to_right, work, budget)) return false;
+#pragma unroll
+      for (int half = 0; half < 8; half += 4) {
+        if (to_right) four_steps(m, half, 1);
+        if (to_left) four_steps(m, half, -1);
+        if (is_done(8 * m + half + 4)) return true;
+      }
+    }
+    return Word::kIsCharged && may_spend(1 << 24, work, budget);  // for the other warps
+  }
+  /// Passes over nothing. @param go_on  whether to look farther after all rows up to 8 m + 8 steps away: go_on(m)
+  template <class GoOn>
+  __device__ void search_while(GoOn&& go_on) {
+    const auto is_done = [&](int steps) {
+      const auto square = static_cast<unsigned>((steps + 1) * (steps + 1));
+      return !__any_sync(kAllLanes, Word::largest(best) > square - Word::kTies);
+    };
+    if (is_done(0)) return;
+    for (int m = 0; !eight_steps(m, is_done) && go_on(m);) ++m;
+  }
+  /// Of this lane's rows, whether some are farther than such steps may tell.
+  __device__ bool is_open(int steps) const {
+    const unsigned next = square_of(steps + 1) - Word::kTies;
+    return Word::most(best, next) != next;
   }
 
   unsigned best[8];
 
  private:
-  __device__ bool settled(unsigned square) const {
-    return !__any_sync(kAllLanes, Word::largest(best) > square * weight_ - Word::kTies);
+  /// Of eight rows, those that are offered two at once: so that both kinds of units have as much to do.
+  static constexpr int kByThree = 5;
+
+  /// What so many steps add, without the way.
+  static __device__ unsigned square_of(int steps) { return static_cast<unsigned>(steps * steps) * Word::kSquare; }
+  static __device__ unsigned way_of(int steps) { return static_cast<unsigned>(steps) * Word::kStep; }
+  static constexpr __device__ unsigned right() {
+    if constexpr (requires { Word::kRight; }) return Word::kRight;
+    else return 0;
+  }
+  /// The same with the way.
+  static __device__ unsigned to_right(int steps) { return square_of(steps) + way_of(steps) + right(); }
+  static __device__ unsigned to_left(int steps) { return square_of(steps) - way_of(steps); }
+
+  __device__ bool is_settled(int steps) const { return !__any_sync(kAllLanes, is_open(steps)); }
+  /// Whether steps 8 m + 1 … 8 m + 8 to a side may better an element of the warp.
+  /// @param least  of the group that the steps before went to, and the next one's
+  __device__ bool may_better(int m, int side, unsigned& least) const {
+    const unsigned most = Word::most(best), next = Word::least(rows_.group(group_ + side * (m + 1), lane_));
+    const unsigned steps = square_of(8 * m + 1) - way_of(8 * m + 8);
+    const unsigned nearest = Word::offer(Word::lesser(least, next), steps, most);
+    least = next;
+    return __any_sync(kAllLanes, nearest != most) != 0;
+  }
+  __device__ static bool may_spend(int sides, int* work, int budget) {
+    if (!Word::kIsCharged) return true;
+    int spent = 0;
+    if (lane_id() == 0) spent = atomicAdd(work, sides);
+    return __shfl_sync(kAllLanes, spent, 0) + sides <= budget;
+  }
+
+  /// Steps 8 m + 1 … 8 m + 8 to both sides. @returns whether is_done(steps) has said so behind one of them
+  template <class IsDone>
+  __device__ bool eight_steps(int m, IsDone&& is_done) {
+    const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
+#pragma unroll
+    for (int s = 1; s <= 8; ++s) {
+      step_both(left, right, s, 8 * m + s);
+      const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
+      if (look && is_done(8 * m + s)) return true;
+    }
+    return false;
+  }
+  /// A step to both sides.
+  /// @param s  1 … 8, of the steps into a group
+  __device__ void step_both(const typename Rows::Group& before, const typename Rows::Group& behind, int s, int steps) {
+    if constexpr (requires { requires Word::kOffersTwo; }) {
+      behind_[s - 1] = behind[s - 1], before_[8 - s] = before[8 - s];
+      const unsigned right = to_right(steps), left = to_left(steps);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const unsigned on_right = behind_[(j + s) & 7], on_left = before_[(j - s) & 7];
+        if (j < kByThree) best[j] = Word::offer_two(on_right, right, on_left, left, best[j]);
+        else best[j] = Word::offer(on_right, right, Word::offer(on_left, left, best[j]));
+      }
+    } else {
+      step_right(behind, s, steps);
+      step_left(before, s, steps);
+    }
+  }
+  /// Steps 8 m + half + 1 … 8 m + half + 4 to a side.
+  __device__ void four_steps(int m, int half, int side) {
+    const auto from = rows_.group(group_ + side * (m + 1), lane_);
+#pragma unroll
+    for (int s = half + 1; s <= half + 4; ++s) {
+      if (side > 0) step_right(from, s, 8 * m + s);
+      else step_left(from, s, 8 * m + s);
+    }
+  }
+  /// A step to one side.
+  __device__ void step_right(const typename Rows::Group& from, int s, int steps) {
+    behind_[s - 1] = from[s - 1];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], to_right(steps), best[j]);
+  }
+  __device__ void step_left(const typename Rows::Group& from, int s, int steps) {
+    before_[8 - s] = from[8 - s];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], to_left(steps), best[j]);
   }
 
   const Rows& rows_;
   const int group_, lane_;
-  const unsigned weight_;
   unsigned before_[8], behind_[8];
 };
 
@@ -235,57 +330,7 @@ struct HalfTile {
   __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
 };
 
-/// Where squares of a tile along z go that fit 16 bits. Half a warp stores the tile, lane = pair of columns.
-class NarrowWriter {
- public:
-  __device__ NarrowWriter(const Volume& v, const Volume::Tile& tile)
-      : v_(v),
-        is_kept_(lane_id() % 16 < v.pairs_of(tile.word)),
-        first_(v.narrow_row(tile.item, tile.word, 0, tile.line) + lane_id() % 16) {}
-
-  /// Eight rows from z on, as far as they are there.
-  __device__ void write(int z, const unsigned* squares) const {
-    if (!is_kept_) return;
-    std::uint32_t* to = first_ + z * v_.pairs_of_plane;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += v_.pairs_of_plane)
-      if (z + j < v_.nz) *to = squares[j];
-  }
-
- private:
-  const Volume& v_;
-  const bool is_kept_;
-  std::uint32_t* const first_;
-};
-
-/// Four pairs of columns in the rows of `narrow` of a tile along y.
-class FourPairs {
- public:
-  /// @param four  0 to 3: which of a row
-  __device__ FourPairs(const Volume& v, const Volume::Tile& tile, int four)
-      : of_row_(v.pairs_of(tile.word)), four_(four), first_(v.narrow_row(tile.item, tile.word, tile.line, 0)) {}
-
-  /// Whether rows have all pairs, so that four may be read at once.
-  __device__ bool are_all() const { return of_row_ == kPairsOfWord; }
-  __device__ uint4 all(int row) const { return __ldcs(reinterpret_cast<const uint4*>(first_) + row * 4 + four_); }
-  /// Those that are there, and 0 in place of others, which keeps no search busy.
-  __device__ uint4 some(int row) const { return make_uint4(one(row, 0), one(row, 1), one(row, 2), one(row, 3)); }
-
- private:
-  __device__ unsigned one(int row, int k) const {
-    const int pair = four_ * 4 + k;
-    return pair < of_row_ ? __ldcs(first_ + row * of_row_ + pair) : 0;
-  }
-
-  const int of_row_, four_;
-  const std::uint32_t* const first_;
-};
-
-/// Row (z, y) of `narrow` from the half's first column on: squares …
-__device__ inline std::uint16_t* narrow_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
-  return reinterpret_cast<std::uint16_t*>(v.narrow_row(half.tile.item, half.tile.word, z, y)) + half.first;
-}
-/// … and leads, as lead_row() has them.
+/// Row (z, y) of `narrow` from the half's first column on: leads, as lead_row() has them.
 __device__ inline std::uint16_t* lead_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
   return v.lead_row(half.tile.item, half.tile.word * 2 + half.first / 16, z, y);
 }

@@ -32,16 +32,13 @@ struct VolumeWriter {
   __device__ void write_pairs(int y, const unsigned* squares) const {
     if constexpr (is_general(kWriting)) {
       write_rows(y, squares);
-    } else if constexpr (kWriting == Writing::unaligned) {
-      write_rows_of_32(row_of(y), y, squares);
     } else {
-      float* row = row_of(y);
-      if (kWriting == Writing::one_side && v.is_aligned) return write_sides(row, y, squares);
-      if constexpr (kWriting == Writing::signed_labels) return write_signed_rows(row, y, squares);
-      if (kWriting == Writing::labels && !v.is_aligned) return write_rows_of_32(row, y, squares);
-      if (kWriting != Writing::one_side && y + 8 <= v.ny) return write_eight_pairs(row, squares);
-#pragma unroll
-      for (int j = 0; j < 8; ++j, row += v.distance.y_stride) write_pair(row, y + j, squares[j]);
+      const int own =
+          y - 8 * (lane_id() / 16) + lane_id() % 16;  // of both halves' rows, that whose signs the lane reads
+      const unsigned inside = kSigned && own < v.ny ? inside_of_row(own) : 0;
+      if (kWriting == Writing::unaligned || (kWriting != Writing::aligned && !v.is_aligned))
+        write_rows_of_32(y, squares, inside);
+      else write_rows_of_pairs(y, squares, inside);
     }
   }
 
@@ -56,22 +53,30 @@ struct VolumeWriter {
       for (int j = 0; j < 8; ++j) results.squares[j][0] = squares[j] >= kNone32 ? kNoSquare : squares[j];
       write_results(emitter, results);
     } else {
-      float* to = row_of(y) + x - tile.word * 32;
-      if (kWriting == Writing::unaligned && count == 8 && squares[0] < kNone32) return write_eight<kSmall>(to, squares);
-      if constexpr (kWriting == Writing::labels)
-        if (count == 8 && greatest_of_eight(squares) < kNone32) return write_eight<kSmall>(to, squares);
-      if constexpr (kWriting == Writing::signed_labels) return write_signed_column(to, y, x, squares, count);
-      if constexpr (kWriting == Writing::one_side)
-        if (count == 8 && greatest_of_eight(squares) < Side::kLeastFar) return write_eight_of_side(to, squares);
+      const auto write = [&](int rows, auto&& distance_of) {
+        float* to = row_of(y) + x - tile.word * 32;
 #pragma unroll
-      for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
-        if (j >= count) break;
-        if constexpr (kWriting == Writing::one_side) {
-          if (squares[j] > 0) *to = squares[j] >= kNone32 ? v.side.none() : v.side.far(squares[j]);
-        } else {
-          *to = squares[j] >= kNone32 ? v.side.none() : small_root(static_cast<float>(squares[j]));
+        for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
+          if (j >= rows) break;
+          if (kOneSide && squares[j] == 0) continue;
+          const float distance = distance_of(squares[j]);
+          *to = kSigned ? with_sign(distance, unsigned{is_inside(y + j, x)}) : distance;
         }
-      }
+      };
+      constexpr unsigned kFar = kHasSide ? Side::kLeastFar : kNone32;
+      // Of masks a column has a site in all rows, or in none.
+      const bool are_near = count == 8 && (kIsOfOneMask ? squares[0] : greatest_of_eight(squares)) < kFar;
+      if (are_near)
+        write(8, [&](unsigned square) {
+          if constexpr (kHasSide) return v.side.near(small_float(square));
+          return small_root(kSmall ? small_float_of_sum(square) : static_cast<float>(square));
+        });
+      else
+        write(count, [&](unsigned square) {
+          if (square >= kNone32) return v.side.none();
+          if constexpr (kHasSide) return v.side.far(square);
+          return small_root(static_cast<float>(square));
+        });
     }
   }
 
@@ -84,21 +89,25 @@ struct VolumeWriter {
   }
 
  private:
-  /// Of eight rows that all have a site.
-  template <bool kSmall>
-  __device__ void write_eight(float* to, const unsigned* squares) const {
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += v.distance.y_stride)
-      *to = small_root(kSmall ? small_float_of_sum(squares[j]) : static_cast<float>(squares[j]));
-  }
-  /// The same of a side, of squares that are below Side::kLeastFar.
-  __device__ void write_eight_of_side(float* to, const unsigned* squares) const {
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += v.distance.y_stride)
-      if (squares[j] > 0) *to = v.side.near(small_float(squares[j]));
-  }
+  static constexpr bool kOneSide = kWriting == Writing::one_side, kSigned = kWriting == Writing::signed_labels;
+  static constexpr bool kHasSide = kOneSide || kSigned;
+  static constexpr bool kIsOfOneMask = kWriting == Writing::aligned || kWriting == Writing::unaligned;
+
   /// small_float() for what is a sum anyway, to which the constant is added at once.
   static __device__ float small_float_of_sum(unsigned sum) { return __uint_as_float(sum + 0x4B000000u) - 8388608.0f; }
+  /// @param negative  of signed labels, in its lowest bit
+  static __device__ float with_sign(float distance, unsigned negative) {
+    return __uint_as_float(__float_as_uint(distance) ^ negative << 31);
+  }
+  /// Of half a word. Below 2²³ integers are the last bits of floats.
+  template <unsigned kSelector>
+  __device__ float distance_of(unsigned squares, unsigned negative) const {
+    return distance_of(__uint_as_float(__byte_perm(squares, 0x4B000000u, kSelector)) - 8388608.0f, negative);
+  }
+  __device__ float distance_of(float square, unsigned negative) const {
+    if constexpr (!kHasSide) return small_root(square);
+    return kSigned ? with_sign(v.side.near(square), negative) : v.side.near(square);
+  }
 
   /// What is no float, a row of 32 by all lanes together, so that neighbouring lanes write neighbours.
   __device__ void write_rows(int y, const unsigned* squares) const {
@@ -133,149 +142,66 @@ struct VolumeWriter {
   }
   __device__ bool is_inside(int y, int x) const { return inside_of_row(y) >> (x - tile.word * 32) & 1; }
 
-  /// The roots of two squares.
-  static __device__ float2 roots_of(unsigned squares) {
-    return make_float2(small_root(low_float(squares)), small_root(high_float(squares)));
-  }
-  // Below 2²³ integers are the last bits of floats.
-  static __device__ float low_float(unsigned squares) {
-    return __uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7610)) - 8388608.0f;
-  }
-  static __device__ float high_float(unsigned squares) {
-    return __uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7632)) - 8388608.0f;
-  }
-
-  /// Rows that are all there. @param row  row_of(y)
-  __device__ void write_eight_pairs(float* row, const unsigned* squares) const {
-    const int lane = lane_id() % 16;
-    if (tile.word * 32 + 2 * lane >= v.nx) return;
-    row += 2 * lane;
+  /// Rows of aligned pairs.
+  /// @param inside  of signed labels, of one of both halves' rows, which elements are not of label 0
+  __device__ void write_rows_of_pairs(int y, const unsigned* squares, unsigned inside) const {
+    const int lane = lane_id() % 16, rows = v.ny - y, column = 2 * lane;
+    const bool there = tile.word * 32 + column < v.nx;
+    if (!kSigned && !there) return;
+    float* const first = row_of(y) + column;
+    const auto write = [&](int count, auto second) {
+      constexpr bool is_second = decltype(second)::value;
+      float left[8];  // by the first side in a pair of both sides, read before anything is written: the waits are one
+      const float* at = first;
+      if constexpr (is_second) {
 #pragma unroll
-    for (int j = 0; j < 8; ++j, row += v.distance.y_stride)
-      __stcs(reinterpret_cast<float2*>(row), roots_of(squares[j]));
+        for (int j = 0; j < 8; ++j, at += v.distance.y_stride) {
+          left[j] = 0;
+          if (has_low(squares[j]) != has_high(squares[j]) && j < count) left[j] = at[int{has_low(squares[j])}];
+        }
+      }
+      float* to = first;
+#pragma unroll
+      for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
+        const unsigned negative = kSigned ? __shfl_sync(kAllLanes, inside, lane_id() / 16 * 8 + j) >> column : 0;
+        if ((kSigned && !there) || j >= count || (is_second && squares[j] == 0)) continue;
+        float2 both =
+            make_float2(distance_of<0x7610>(squares[j], negative), distance_of<0x7632>(squares[j], negative >> 1));
+        if constexpr (is_second) {
+          if (!has_low(squares[j])) both.x = left[j];
+          if (!has_high(squares[j])) both.y = left[j];
+        }
+        __stcs(reinterpret_cast<float2*>(to), both);
+      }
+    };
+    const auto write_all = [&](auto second) {
+      if (!kSigned && rows >= 8) write(8, second);  // mostly, without a question for each
+      else write(rows, second);
+    };
+    if constexpr (kOneSide)
+      if (!v.side.is_first) return write_all(std::true_type{});
+    write_all(std::false_type{});
   }
-
-  /// @param row  row_of(y)
-  __device__ void write_pair(float* row, int y, unsigned squares) const {
-    const int lane = lane_id() % 16, x = tile.word * 32 + 2 * lane;
-    const bool there = y < v.ny;
-    if constexpr (kWriting == Writing::one_side) {
-      if (there) write_side(row + 2 * lane, x, squares);
-      return;
-    }
-    if (there && x < v.nx) __stcs(reinterpret_cast<float2*>(row) + lane, roots_of(squares));
-  }
+  static __device__ bool has_low(unsigned squares) { return (squares & 0xFFFFu) != 0; }
+  static __device__ bool has_high(unsigned squares) { return squares > 0xFFFFu; }
 
   /// Sixteen rows of any address, those of both halves, each of 32 by all lanes together, so that few sectors of memory
   /// are written in two goes: neighbours take the same square and its own half.
-  /// @param row   row_of(y)
-  /// @param tell  by all lanes, what there is to know of one of the sixteen rows: tell(row)
-  /// @param root  a square's distance: root(square, what was told)
-  template <class Tell, class Root>
-  __device__ void write_rows_of_32(float* row, int y, const unsigned* squares, Tell&& tell, Root&& root) const {
-    constexpr unsigned kSmallFloat = 0x4B000000u;  // 2²³: integers below are its last bits
+  /// @param inside  as write_rows_of_pairs() has it
+  __device__ void write_rows_of_32(int y, const unsigned* squares, unsigned inside) const {
     const unsigned half = lane_id() % 2 ? 0x7632 : 0x7610;
     const bool there = tile.word * 32 + lane_id() < v.nx;
 #pragma unroll 1
     for (int k = 0; k < 2; ++k) {
       const int before = 8 * (k - lane_id() / 16), count = there ? v.ny - y - before : 0;
-      float* to = row + before * v.distance.y_stride + lane_id();
+      float* to = row_of(y + before) + lane_id();
 #pragma unroll
       for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
         const unsigned pair = __shfl_sync(kAllLanes, squares[j], 16 * k + lane_id() / 2);
-        const float square = __uint_as_float(__byte_perm(pair, kSmallFloat, half)) - 8388608.0f;
-        const auto told = tell(8 * k + j);
-        if (j < count) __stcs(to, root(square, told));
+        const float square = __uint_as_float(__byte_perm(pair, 0x4B000000u, half)) - 8388608.0f;
+        const unsigned negative = kSigned ? __shfl_sync(kAllLanes, inside, 8 * k + j) >> lane_id() : 0;
+        if (j < count && (!kOneSide || v.side.is_first || square > 0)) __stcs(to, distance_of(square, negative));
       }
-    }
-  }
-  __device__ void write_rows_of_32(float* row, int y, const unsigned* squares) const {
-    write_rows_of_32(
-        row, y, squares, [](int) { return 0; }, [](float square, int) { return small_root(square); });
-  }
-
-  /// Of signed labels, as write_pairs(). Each lane reads the word that tells the signs in one of both halves' rows.
-  /// @param row  row_of(y)
-  __device__ void write_signed_rows(float* row, int y, const unsigned* squares) const {
-    const int lane = lane_id() % 16, half = lane_id() / 16, own = y - 8 * half + lane;
-    const unsigned own_inside = own < v.ny ? inside_of_row(own) : 0;
-    const auto inside_of = [&](int r) { return __shfl_sync(kAllLanes, own_inside, r); };
-    if (!v.is_aligned)
-      return write_rows_of_32(row, y, squares, inside_of, [&](float square, unsigned inside) {
-        return with_sign(v.side.near(square), inside >> lane_id());
-      });
-    const bool there = tile.word * 32 + 2 * lane < v.nx;
-    row += 2 * lane;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, row += v.distance.y_stride) {
-      const unsigned inside = inside_of(8 * half + j) >> (2 * lane);
-      const float2 both = distances_of(squares[j]);
-      if (there && y + j < v.ny)
-        __stcs(reinterpret_cast<float2*>(row), make_float2(with_sign(both.x, inside), with_sign(both.y, inside >> 1)));
-    }
-  }
-  /// Of signed labels, as write_column().
-  __device__ void write_signed_column(float* to, int y, int x, const unsigned* squares, int count) const {
-    const bool are_near = count == 8 && greatest_of_eight(squares) < Side::kLeastFar;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
-      if (j >= count) break;
-      const float distance = are_near                ? v.side.near(small_float(squares[j]))
-                             : squares[j] >= kNone32 ? v.side.none()
-                                                     : v.side.far(squares[j]);
-      *to = with_sign(distance, unsigned{is_inside(y + j, x)});
-    }
-  }
-  /// @param negative  in its lowest bit
-  static __device__ float with_sign(float distance, unsigned negative) {
-    return __uint_as_float(__float_as_uint(distance) ^ negative << 31);
-  }
-
-  /// Of a pair.
-  __device__ void write_side(float* to, int x, unsigned squares) const {
-    const float2 both = distances_of(squares);
-    if ((v.side.is_first || has_low(squares)) && x < v.nx) to[0] = both.x;
-    if ((v.side.is_first || has_high(squares)) && x + 1 < v.nx) to[1] = both.y;
-  }
-  __device__ float2 distances_of(unsigned squares) const {
-    return make_float2(v.side.near(low_float(squares)), v.side.near(high_float(squares)));
-  }
-  static __device__ bool has_low(unsigned squares) { return (squares & 0xFFFFu) != 0; }
-  static __device__ bool has_high(unsigned squares) { return squares > 0xFFFFu; }
-
-  /// Of eight rows of aligned pairs.
-  __device__ void write_sides(float* row, int y, const unsigned* squares) const {
-    const int lane = lane_id() % 16, rows = v.ny - y;
-    if (tile.word * 32 + 2 * lane >= v.nx) return;
-    row += 2 * lane;
-    const auto write = [&](int count) {
-      if (v.side.is_first) write_first_side(row, squares, count);
-      else write_second_side(row, squares, count);
-    };
-    if (rows >= 8) write(8);
-    else write(rows);
-  }
-  __device__ void write_first_side(float* row, const unsigned* squares, int count) const {
-#pragma unroll
-    for (int j = 0; j < 8; ++j, row += v.distance.y_stride)
-      if (j < count) __stcs(reinterpret_cast<float2*>(row), distances_of(squares[j]));
-  }
-  /// What the first side has left in a pair is read before anything is written, so that the waits are one.
-  __device__ void write_second_side(float* row, const unsigned* squares, int count) const {
-    float left[8];
-    const float* at = row;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, at += v.distance.y_stride) {
-      left[j] = 0;
-      if (has_low(squares[j]) != has_high(squares[j]) && j < count) left[j] = at[int{has_low(squares[j])}];
-    }
-#pragma unroll
-    for (int j = 0; j < 8; ++j, row += v.distance.y_stride) {
-      if (squares[j] == 0 || j >= count) continue;
-      float2 both = distances_of(squares[j]);
-      if (!has_low(squares[j])) both.x = left[j];
-      if (!has_high(squares[j])) both.y = left[j];
-      __stcs(reinterpret_cast<float2*>(row), both);
     }
   }
 };

@@ -25,16 +25,8 @@ namespace {
 
 /// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
 Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
-  Volume v;
-  v.nz = static_cast<std::int32_t>(p.extent(0));
-  v.ny = static_cast<std::int32_t>(p.extent(2));
-  v.nx = static_cast<std::int32_t>(p.extent(1));
-  v.words = (v.nx + 31) / 32;
-  v.depth = padded_depth(v.nz);
-  v.items = items;
   Scratch s(words);
-  v.word = s.take<uint2>(items * v.words * v.ny * v.depth);
-  v.counters = s.take<std::uint32_t>(2);
+  const Volume v = Volume::of(p.extent(0), p.extent(2), p.extent(1), items, s);
   if (bytes) *bytes = s.bytes();
   return v;
 }
