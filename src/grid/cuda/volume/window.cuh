@@ -188,7 +188,7 @@ class Window {
     if (is_done(0)) return true;
 #pragma unroll
     for (int m = 0; m < 2; ++m) {
-      if (eight_steps(m, is_done)) return true;
+      if (eight_steps<Word::kOffersTwo>(m, is_done)) return true;
       if (!may_spend(2, work, budget)) return false;
     }
     unsigned least_left = Word::least(before_), least_right = Word::least(behind_);
@@ -215,8 +215,8 @@ class Window {
       const auto square = static_cast<unsigned>((steps + 1) * (steps + 1));
       return !__any_sync(kAllLanes, Word::largest(best) > square - Word::kTies);
     };
-    if (is_done(0)) return;
-    for (int m = 0; !eight_steps(m, is_done) && go_on(m);) ++m;
+    if (is_done(0) || eight_steps<false>(0, is_done)) return;
+    for (int m = 0; go_on(m) && !eight_steps<false>(m + 1, is_done);) ++m;
   }
   /// Of this lane's rows, whether some are farther than such steps may tell.
   __device__ bool is_open(int steps) const {
@@ -259,12 +259,13 @@ class Window {
   }
 
   /// Steps 8 m + 1 … 8 m + 8 to both sides. @returns whether is_done(steps) has said so behind one of them
-  template <class IsDone>
+  /// @tparam kTogether  both sides at once, which takes some registers
+  template <bool kTogether, class IsDone>
   __device__ bool eight_steps(int m, IsDone&& is_done) {
     const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
 #pragma unroll
     for (int s = 1; s <= 8; ++s) {
-      step_both(left, right, s, 8 * m + s);
+      step_both<kTogether>(left, right, s, 8 * m + s);
       const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
       if (look && is_done(8 * m + s)) return true;
     }
@@ -272,8 +273,9 @@ class Window {
   }
   /// A step to both sides.
   /// @param s  1 … 8, of the steps into a group
+  template <bool kTogether>
   __device__ void step_both(const typename Rows::Group& before, const typename Rows::Group& behind, int s, int steps) {
-    if constexpr (requires { requires Word::kOffersTwo; }) {
+    if constexpr (kTogether) {
       behind_[s - 1] = behind[s - 1], before_[8 - s] = before[8 - s];
       const unsigned right = to_right(steps), left = to_left(steps);
 #pragma unroll
