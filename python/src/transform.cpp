@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <utility>
@@ -45,30 +46,28 @@ grid::DistanceOptions make_options(int sites, Number value, int metric, std::vec
   return options;
 }
 
+constexpr std::size_t kOutputs = sizeof(grid::PerOutput<char>);
+
 /// @param rank   how many trailing axes an image has, 0 to the input's rank
 /// @param given  all outputs in their order, null where one is not wanted; components lie along an axis before those of
 ///               space
 template <class A>
 void transform(const A& x, int rank, const grid::DistanceOptions& options, nb::object progress,
                std::initializer_list<const A*> given) {
-  RawArray array = x.raw();
-  grid::PerOutput<RawArray> arrays;
-  std::vector<RawArray*> all = {&array};
-  auto next = given.begin();
-  grid::for_each_output(
-      [&](const grid::OutputKind&, RawArray& output) {
-        output = raw(*next++);
-        all.push_back(&output);
-      },
-      arrays);
-  const Layout layout = merge_leading(all, {array.rank - rank, rank});
-  const auto input = view_of<const std::byte, A::kSpace>(array, layout);
+  std::array<RawArray, 1 + kOutputs> arrays;  // the input's first
+  std::array<RawArray*, 1 + kOutputs> all;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const A* const array = k == 0 ? &x : given.begin()[k - 1];
+    if (array) arrays[k] = array->raw();
+    all[k] = &arrays[k];
+  }
+  const Layout layout = merge_leading(all, {arrays[0].rank - rank, rank});
+  const auto input = view_of<const std::byte, A::kSpace>(arrays[0], layout);
   grid::BasicDistanceOutputs<A::kSpace> outputs;
+  std::size_t next = 1;
   grid::for_each_output(
-      [&](const grid::OutputKind&, const RawArray& output, auto& view) {
-        view = view_of<std::byte, A::kSpace>(output, layout);
-      },
-      arrays, outputs);
+      [&](const grid::OutputKind&, auto& view) { view = view_of<std::byte, A::kSpace>(arrays[next++], layout); },
+      outputs);
   grid::DistanceOptions own = options;
   own.batch_axes = layout.leading;
   run(x, own.execution, std::move(progress),
@@ -130,7 +129,7 @@ void add_transform(nb::module_& m) {
   nb::class_<grid::DistanceOptions>(m, "Options").def(nb::new_(&make_options));
   m.attr("OUTPUTS") = nb::tuple(output_names());
   for_each_kind(
-      [&]<class A>(Kind<A>) { define_transform<A>(m, std::make_index_sequence<sizeof(grid::PerOutput<char>)>()); });
+      [&]<class A>(Kind<A>) { define_transform<A>(m, std::make_index_sequence<kOutputs>()); });
   m.def("gather", &gather_arrays);
 }
 

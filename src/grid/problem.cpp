@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/text.h"
 #include "grid/limits.h"
@@ -60,31 +60,29 @@ void check_rank(int rank) {
 
 void check_output(const AnyView& view, const OutputKind& kind, const Problem& p) {
   if (!view.present()) return;
-  const std::string output = "the output '" + std::string(kind.name) + "' ";
-  std::string names;
-  bool known = false;
-  for (DType d : kind.dtypes) {
-    known |= d == view.dtype();
-    names += (names.empty() ? "" : " or ") + std::string(name_of(d));
+  const auto refuse = [&](const std::string& why) {
+    throw InvalidArgument("the output '" + std::string(kind.name) + "' " + why);
+  };
+  if (std::find(kind.dtypes.begin(), kind.dtypes.end(), view.dtype()) == kind.dtypes.end()) {
+    std::string names;
+    for (DType d : kind.dtypes) names += (names.empty() ? "" : " or ") + std::string(name_of(d));
+    refuse("is " + std::string(name_of(view.dtype())) + "; it must be " + names);
   }
-  if (!known)
-    throw InvalidArgument(output + "is " + std::string(name_of(view.dtype())) + "; it must be " + names);
   Shape shape;
   if (kind.has_components) shape.push_back(p.rank);
   for (int k = 0; k < p.rank; ++k) shape.push_back(p.region_extent(k));
   if (!(view.shape() == shape))
-    throw InvalidArgument(output + "has the shape " + to_string(view.shape()) + "; it must have " + to_string(shape));
+    refuse("has the shape " + to_string(view.shape()) + "; it must have " + to_string(shape));
 }
 
 void check_outputs(const Problem& p) {
+  for_each_output([&](const OutputKind& kind, const AnyView& view) { check_output(view, kind, p); }, p.outputs);
+  if (!wants_only(p, {})) return;
   std::string names;
   for_each_output(
-      [&](const OutputKind& kind, const AnyView& view) {
-        check_output(view, kind, p);
-        names += (names.empty() ? "" : ", ") + std::string(kind.name);
-      },
+      [&](const OutputKind& kind, const AnyView&) { names += (names.empty() ? "" : ", ") + std::string(kind.name); },
       p.outputs);
-  if (wants_only(p, {})) throw InvalidArgument("no output was given; give at least one of " + names);
+  throw InvalidArgument("no output was given; give at least one of " + names);
 }
 
 /// First and one past the last byte that a view can touch.
@@ -275,17 +273,18 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
 }
 
 void check_memory(const AnyConstView& input, const DistanceOutputs& outputs) {
-  std::vector<std::pair<std::string, AnyConstView>> views = {{"input", input}};
-  for_each_output([&](const OutputKind& kind, const AnyView& view) { views.emplace_back(kind.name, view); }, outputs);
+  std::array<std::pair<std::string_view, AnyConstView>, 1 + sizeof(PerOutput<char>)> views = {{{"input", input}}};
+  std::size_t next = 1;
+  for_each_output([&](const OutputKind& kind, const AnyView& view) { views[next++] = {kind.name, view}; }, outputs);
   for (const auto& [name, view] : views)
     if (view.present() && view.data() == nullptr && element_count(view.shape()) > 0)
-      throw InvalidArgument("'" + name + "' has no memory behind it");
+      throw InvalidArgument("'" + std::string(name) + "' has no memory behind it");
   for (std::size_t a = 0; a < views.size(); ++a)
     for (std::size_t b = a + 1; b < views.size(); ++b) {
       const auto [a0, a1] = byte_range(views[a].second);
       const auto [b0, b1] = byte_range(views[b].second);
       if (a0 < b1 && b0 < a1 && a0 != a1 && b0 != b1)
-        throw InvalidArgument("'" + views[a].first + "' and '" + views[b].first +
+        throw InvalidArgument("'" + std::string(views[a].first) + "' and '" + std::string(views[b].first) +
                               "' overlap in memory; give each its own");
     }
 }

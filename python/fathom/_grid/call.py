@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy.typing as npt
@@ -13,6 +14,8 @@ from .._arrays.kinds import Input, Output
 from .._common.options import space_rank
 from .._common.progress import Listener
 from .options import Region, Settings, make, ranges_of, remembered
+
+_PLACES = {name: place for place, name in enumerate(_core.OUTPUTS)}
 
 
 class Call:
@@ -59,16 +62,17 @@ class Call:
             return self.input.output_into(out, kind, shape, None)
         return self.input.output(shape, usual)
 
-    def run(self, **outputs: Output | None) -> None:
+    def run(self, outputs: Mapping[str, Output]) -> None:
         """Fills the outputs that are given, by the library's names for them."""
-        places = map(outputs.get, _core.OUTPUTS)
-        memory = [None if place is None else place.memory for place in places]
+        memory: list[Any] = [None] * len(_PLACES)
+        for name, output in outputs.items():
+            memory[_PLACES[name]] = output.memory
         _core.transform(self.input.memory, len(self.space), self._options, self._listener, *memory)
 
     def carry(self, values: Input, out: Any) -> Any:
         """Values from the nearest sites; their own where there is none."""
         nearest = self.input.output(self.batch + self.part, for_indices(self.space))
-        self.run(nearest=nearest)
+        self.run({"nearest": nearest})
         dtype = values.dtype
         result = values.output(values.shape, dtype) if out is None else values.output_over(out, Kind("out", (dtype,)))
         # In place is right: what is read keeps its value.

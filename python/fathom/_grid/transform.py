@@ -222,11 +222,16 @@ def distance_transform(
     if return_offsets:
         is_double = dtype is not None and named(dtype, kind.allowed) == FLOATS[1]
         offsets = call.components(Kind("offsets_out", FLOATS), offsets_out, FLOATS[is_double])
+    outputs = {"squared" if squared else "distance": result}
     # A 0-d array has no axes that components could lie along.
-    of_sites = {"coordinates": coordinates, "offset": offsets} if call.space else {}
-    call.run(**{"squared" if squared else "distance": result}, **of_sites)
-    results = tuple(output.finish() for output in (result, coordinates, offsets) if output is not None)
-    return results if len(results) > 1 else results[0]
+    if call.space and coordinates is not None:
+        outputs["coordinates"] = coordinates
+    if call.space and offsets is not None:
+        outputs["offset"] = offsets
+    call.run(outputs)
+    if coordinates is None and offsets is None:
+        return result.finish()
+    return tuple([output.finish() for output in (result, coordinates, offsets) if output is not None])
 
 
 @overload
@@ -302,7 +307,7 @@ def signed_distance(
     settings = Settings(sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, True, surface)
     call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
     result = call.output(DISTANCES, out, dtype, FLOATS[0])
-    call.run(distance=result)
+    call.run({"distance": result})
     return result.finish()
 
 
@@ -376,5 +381,5 @@ def nearest_site(
     settings = Settings(sites_among(x, sites), spacing, metric, border, max_distance, backend, threads)
     call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
     result = call.output(NEAREST, out, dtype, for_indices(call.space))
-    call.run(nearest=result)
+    call.run({"nearest": result})
     return result.finish()

@@ -38,8 +38,9 @@ void make_offsets(const std::byte* coordinates, std::byte* offsets, std::int64_t
 
 /// After the engines have written coordinates. @throws Cancelled
 inline void write_offsets(const Problem& p, int threads, const Execution& execution) {
-  const AnyView from = without_offsets(p).outputs.coordinates, to = p.outputs.offset;
+  const AnyView& to = p.outputs.offset;
   if (!to.present()) return;
+  const AnyView from = without_offsets(p).outputs.coordinates;
   const int last = p.rank - 1;
   const bool is_long = from.dtype() == DType::int64, is_double = to.dtype() == DType::float64;
   const auto make = is_long ? (is_double ? &make_offsets<std::int64_t, double> : &make_offsets<std::int64_t, float>)
