@@ -51,8 +51,8 @@ std::string range_text(const ValueRange& range) {
 }
 
 std::string line_of(const PlannedOutput& output, const io::WriteReport& written, const DistanceOutcome& outcome) {
-  std::string line = fmt::format("{}: {}, {}, {}", shown(output.path),
-                                 output.kind.title, fathom::name_of(output.dtype), to_string(output.file_shape()));
+  std::string line = fmt::format("{}: {}, {}, {}", shown(output.path), output.kind.title, fathom::name_of(output.dtype),
+                                 to_string(output.file_shape()));
   if (!output.kind.is_of_site && outcome.range && element_count(output.shape) > 0)
     line += ", " + range_text(*outcome.range);
   if (written.scaled)

@@ -47,8 +47,8 @@ nb::dict told(const published::DistanceReport& report) {
 }
 
 /// @param m  m1, m2, m3
-nb::dict distance(nb::handle x, int /*rank*/, const grid::DistanceOptions& plain, nb::handle distance, nb::handle nearest,
-                  nb::object progress, const std::string& algorithm, std::tuple<int, int, int> m,
+nb::dict distance(nb::handle x, int /*rank*/, const grid::DistanceOptions& plain, nb::handle distance,
+                  nb::handle nearest, nb::object progress, const std::string& algorithm, std::tuple<int, int, int> m,
                   std::optional<std::int64_t> slice, const std::string& access, int more_rounds, bool measure_error) {
   static constexpr std::string_view kAlgorithms[] = {"pba", "proximate", "jfa", "skw", "brute"};
   static constexpr std::string_view kAccess[] = {"vv-hh", "hh-vv", "vh-vh", "hv-hv", "vtv-vtv"};

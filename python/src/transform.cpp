@@ -128,8 +128,7 @@ void gather_arrays(const HostArray& values, std::size_t element_size, const Host
 void add_transform(nb::module_& m) {
   nb::class_<grid::DistanceOptions>(m, "Options").def(nb::new_(&make_options));
   m.attr("OUTPUTS") = nb::tuple(output_names());
-  for_each_kind(
-      [&]<class A>(Kind<A>) { define_transform<A>(m, std::make_index_sequence<kOutputs>()); });
+  for_each_kind([&]<class A>(Kind<A>) { define_transform<A>(m, std::make_index_sequence<kOutputs>()); });
   m.def("gather", &gather_arrays);
 }
 

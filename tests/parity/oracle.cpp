@@ -242,7 +242,8 @@ std::optional<double> Oracle::distance_to(std::int64_t element, std::int64_t sit
 
 double Oracle::offset_to(std::int64_t element, std::int64_t site, int axis) const {
   const auto k = static_cast<std::size_t>(axis);
-  const std::int64_t inside = places_[static_cast<std::size_t>(site)][k] - places_[static_cast<std::size_t>(element)][k];
+  const std::int64_t inside =
+      places_[static_cast<std::size_t>(site)][k] - places_[static_cast<std::size_t>(element)][k];
   std::int64_t steps = inside;
   if (border_[k] == Border::periodic)
     for (const std::int64_t other : {inside - shape_[axis], inside + shape_[axis]})

@@ -59,11 +59,9 @@ struct Emitter : PerOutput<Output> {
     Emitter e;
     e.classes = Classes::of(p);
     e.input = Input::of(p, batch);
-    for_each_output(
-        [&](const OutputKind&, Output& output, const AnyView& view, const Strides& strides) {
-          output = Output::of(view, p.rank, batch.shape, strides);
-        },
-        e, p.outputs, batch);
+    for_each_output([&](const OutputKind&, Output& output, const AnyView& view,
+                        const Strides& strides) { output = Output::of(view, p.rank, batch.shape, strides); },
+                    e, p.outputs, batch);
     e.sites = SiteResults::of(p, batch);
     e.values = ValueResults::of(p, batch);
     e.first_item = first_item;
