@@ -10,7 +10,6 @@ import importlib as _importlib
 import typing as _typing
 
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
-from . import morphology, published
 from ._apps.direction import direction
 from ._apps.fields import costmap, sdf
 from ._apps.local_thickness import local_thickness, porosimetry
@@ -33,7 +32,7 @@ from ._points.site_set import SiteSet
 from ._points.voxel_set import VoxelSet
 
 if _typing.TYPE_CHECKING:
-    from . import stream
+    from . import morphology, published, stream
 
 DeviceError.__module__ = "fathom"
 
@@ -86,7 +85,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """`fathom.stream`, loaded when it is first used: it takes as long as all the rest."""
-    if name == "stream":
-        return _importlib.import_module(".stream", __name__)
+    """`fathom.stream` and its like, loaded when first used: together they take as long as all the rest."""
+    if name in ("morphology", "published", "stream"):
+        return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

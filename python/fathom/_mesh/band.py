@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-import zipfile
 from typing import Any
 
 import numpy as np
@@ -241,13 +240,15 @@ class Band(LatticeBand):
         ValueError
             It holds no band.
         """
+        from zipfile import BadZipFile  # takes as long to import as half of this package
+
         try:
             with np.load(path, allow_pickle=False) as file:
                 lattice = tuple(file[name].tolist() for name in ("origin", "spacing", "shape"))
                 arrays = {name: file[name] if name in file or name not in _OPTIONAL else None for name in _STORED}
                 cutoff, sign, like = float(file["cutoff"]), str(file["sign"]), HostInput(np.empty(0), None)
             made: Band = _rebuilt(cls, lattice, cutoff, sign, arrays, like)
-        except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except (ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
             raise ValueError(f"{os.fspath(path)} holds no band: {error}") from error
         return made
 
