@@ -16,7 +16,6 @@
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/engine.h"
-#include "grid/cuda/general/chessboard_nearest.cuh"
 #include "grid/cuda/general/search.cuh"
 #include "grid/cuda/output/results.cuh"
 #include "grid/cuda/scratch.h"
@@ -58,7 +57,41 @@ struct Emission {
   V cap = 0;
   Emitter<V> emitter;
   bool search_chessboard = false;  ///< `site` holds coordinates along the slowest axis
-  ChessboardNearest<V> chessboard_nearest;
+  ChessboardBoxes<V, kMaxSpaceRank> boxes;
+  LineWords rows;  ///< along the last axis, as far as they are searched
+
+  /// As boxes.find().
+  FATHOM_HD std::int64_t nearest(std::int64_t item, const std::int64_t* at, V value, std::int64_t slowest) const {
+    return boxes.find(at, value, slowest,
+                      [&](const std::int64_t* here, std::int64_t row, std::int64_t x, std::int64_t end) {
+                        row += item * (elements / columns.count);
+                        const auto word_of = [&](std::int64_t c) {
+                          const std::int64_t i = rows.at(row, 0, static_cast<std::int32_t>(c));
+                          return LineWord{.bits = rows.bits[i], .right = rows.right[i]};
+                        };
+                        return first_site_in_row(x, end, rows.lines.extent, word_of, [&](std::int64_t c) {
+                          if (emitter.classes.boundaries) return differs(item, at, here, c);
+                          return (word_of(c).bits >> (c % kWordElements) & 1) != 0;
+                        });
+                      });
+  }
+
+ private:
+  /// Whether the element at x of a row is of another class than that at `at`. @param here  the row
+  FATHOM_HD bool differs(std::int64_t item, const std::int64_t* at, const std::int64_t* here, std::int64_t x) const {
+    const Input& input = emitter.input;
+    std::int64_t own = input.items.offset(emitter.first_item + item), other = own;
+    bool same = true;
+    for (int k = 0; k < input.rank; ++k) {
+      const std::int64_t to = k == input.rank - 1 ? x : here[k];
+      own += at[k] * input.stride[k];
+      other += to * input.stride[k];
+      same &= to == at[k];
+    }
+    // Where label 0 is pinned, an element with distance 0 finds itself.
+    if (same) return emitter.classes.pins && fulfils(emitter.classes.background, input.data, own);
+    return emitter.classes.differ(input.data, own, other);
+  }
 };
 
 template <class V>
@@ -79,7 +112,7 @@ __global__ void __launch_bounds__(kGeneralBlock) emit(const __grid_constant__ Em
   if (!p.emitter.in_region(at)) return;
   const V value = p.value[i];
   std::int64_t site = p.site ? p.site[i] : -1;
-  if (p.search_chessboard) site = value < p.cap ? p.chessboard_nearest.find(item, at, value, site) : -1;
+  if (p.search_chessboard) site = value < p.cap ? p.nearest(item, at, value, site) : -1;
   p.emitter.emit(item, at, value, site);
 }
 
@@ -241,23 +274,10 @@ class Solver {
     emission.cap = cap_above(largest_kept<V>(p_));
     emission.emitter = emitter_;
     emission.search_chessboard = searches_chessboard();
-    if (emission.search_chessboard) emission.chessboard_nearest = make_chessboard_nearest();
+    emission.boxes = chessboard_boxes<V>(p_);
+    emission.rows = rows_;
     emit<V><<<blocks_for(emission.count, kGeneralBlock), kGeneralBlock, 0, stream_>>>(emission);
     fathom::cuda::check_launch("writing results");
-  }
-
-  ChessboardNearest<V> make_chessboard_nearest() const {
-    ChessboardNearest<V> nearest;
-    nearest.input = input_;
-    nearest.classes = classes_;
-    nearest.rows = rows_;
-    nearest.first_item = first_item_;
-    nearest.rows_of_item = rows_.lines.outer / items_;
-    for (int k = 0; k < p_.rank; ++k) {
-      nearest.cost[k] = axis_cost<V>(p_, k);
-      nearest.periodic[k] = p_.border[static_cast<std::size_t>(k)] == Border::periodic;
-    }
-    return nearest;
   }
 
   const Problem& p_;
@@ -271,17 +291,6 @@ class Solver {
   Memory<V> memory_;
   int from_ = 0;  ///< which of the two buffers holds the sources
 };
-
-/// Calls visitor(TypeTag<V>{}) with the problem's value type.
-template <class Visitor>
-auto with_value_type(const Problem& problem, Visitor&& visitor) {
-  switch (value_kind(problem)) {
-    case ValueKind::i32: return visitor(TypeTag<std::int32_t>{});
-    case ValueKind::i64: return visitor(TypeTag<std::int64_t>{});
-    case ValueKind::f64: break;
-  }
-  return visitor(TypeTag<double>{});
-}
 
 class GeneralEngine final : public Engine {
  public:

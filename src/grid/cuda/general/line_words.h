@@ -24,7 +24,7 @@ struct LineWords {
 
   __host__ __device__ std::int64_t count() const { return lines.count() * words; }
 
-  __device__ std::int64_t at(std::int64_t outer, std::int64_t inner, std::int32_t x) const {
+  __host__ __device__ std::int64_t at(std::int64_t outer, std::int64_t inner, std::int32_t x) const {
     return (outer * words + x / kWordElements) * lines.inner + inner;
   }
   __device__ LineWord word(std::int64_t i) const { return {bits[i], pinned ? pinned[i] : 0u, left[i], right[i]}; }

@@ -34,7 +34,7 @@ struct Classes {
   }
 
   /// Whether the elements at two offsets of an item are of different classes.
-  __device__ bool differ(const std::byte* item, std::int64_t a, std::int64_t b) const {
+  FATHOM_HD bool differ(const std::byte* item, std::int64_t a, std::int64_t b) const {
     if (by_label) return elements_differ(dtype, item, a, b);
     return fulfils(site, item, a) != fulfils(site, item, b);
   }
