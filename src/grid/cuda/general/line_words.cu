@@ -45,7 +45,7 @@ struct Source {
 __global__ void __launch_bounds__(kGeneralBlock) fill_bits(LineWords words, Source source) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
   if (i >= words.count()) return;
-  const Division by_inner(i, words.lines.inner), by_words(by_inner.quotient, words.words);
+  const Division by_inner(i, words.lines.inner), by_words(by_inner.quotient, words.words());
   const std::int64_t inner = by_inner.remainder;
   const auto x0 = static_cast<std::int32_t>(by_words.remainder * kWordElements);
   std::int64_t line = 0;
@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(std::max(kThreads, kGeneralBlock)) carry(LineW
   const std::int64_t line = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kThreads;
   if (line >= words.lines.count()) return;
   const Division by_inner(line, words.lines.inner);
-  const std::int64_t base = by_inner.quotient * words.words * words.lines.inner + by_inner.remainder;
-  const std::int32_t count = words.words, me = static_cast<std::int32_t>(threadIdx.x % kThreads);
+  const std::int64_t base = by_inner.quotient * words.words() * words.lines.inner + by_inner.remainder;
+  const std::int32_t count = words.words(), me = static_cast<std::int32_t>(threadIdx.x % kThreads);
   const auto at = [&](std::int32_t w) { return base + w * words.lines.inner; };
   const auto last = [&](std::int32_t w) { return w < count ? last_site(words, at(w), w) : kNone; };
   const auto first = [&](std::int32_t w) { return w >= 0 && w < count ? minus_first_site(words, at(w), w) : kNone; };
@@ -144,7 +144,7 @@ void fill_line_words(const LineWords& words, const Input& input, const Classes& 
   for (int k = 0; k < words.lines.axis; ++k) source.lines_before *= input.extent[k];
   fill_bits<<<blocks_for(words.count(), kGeneralBlock), kGeneralBlock, 0, stream>>>(words, source);
   const std::int64_t lines = words.lines.count();
-  if (words.words < kLongRow) carry<32><<<blocks_for(lines * 32, kGeneralBlock), kGeneralBlock, 0, stream>>>(words);
+  if (words.words() < kLongRow) carry<32><<<blocks_for(lines * 32, kGeneralBlock), kGeneralBlock, 0, stream>>>(words);
   else carry<1024><<<static_cast<unsigned>(lines), 1024, 0, stream>>>(words);
   fathom::cuda::check_launch("finding sites along lines");
 }
