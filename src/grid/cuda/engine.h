@@ -32,7 +32,7 @@ class Engine {
   };
   virtual Cut cut() const = 0;
   /// Parts of an item that are packed by themselves begin at multiples of this along axis 0.
-  virtual std::int64_t packed_unit() const = 0;
+  virtual std::int64_t packed_unit() const { return cut().unit; }
   /// Whether solve() reads the input, too; then the cut is along the last axis.
   virtual bool reads_input() const { return false; }
   /// Which columns of the input it reads then: those of the part of the region.

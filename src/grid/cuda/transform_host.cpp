@@ -13,7 +13,6 @@
 #include "core/cuda/staging.h"
 #include "core/parallel.h"
 #include "grid/cuda/schedule.h"
-#include "grid/cuda/scratch.h"
 #include "grid/cuda/transform.h"
 
 namespace fathom::grid::cuda {
@@ -118,12 +117,7 @@ class HostTransform {
         monitor_(execution, static_cast<std::int64_t>(all_bytes())),
         memory_(schedule.bytes(), compute_.get()) {
     Scratch scratch(memory_.data());
-    const auto take = [&](std::size_t bytes) { return scratch.take<std::byte>(static_cast<std::int64_t>(bytes)); };
-    words_ = take(schedule.words_bytes);
-    scratch_ = take(schedule.scratch_bytes);
-    for (int k = 0; k < schedule.upload_places; ++k) uploads_[k] = take(schedule.upload_bytes);
-    for (int k = 0; k < schedule.part_places; ++k) inputs_[k] = take(schedule.input_bytes);
-    for (int k = 0; k < schedule.part_places; ++k) outputs_[k] = take(schedule.output_bytes);
+    places_ = schedule.take(scratch);
     compute_.wait();  // the memory is there for all streams
   }
 
@@ -180,9 +174,10 @@ class HostTransform {
       const Range range{at, std::min(at + schedule_.upload, p_.extent(0))};
       const auto rows = rows_of(p_.input, batch_.shape, batch_.input, {first, items, 0, range});
       packed_[place].hold_back(up_.get());
-      upload(rows, uploads_[place]);
-      const Packing packing{.input = input_at(uploads_[place], 0, range.end - range.begin), .items = items, .to = at};
-      engine_.pack(packing, items, words_, compute_.get());
+      upload(rows, places_.uploads[place]);
+      const Packing packing{
+          .input = input_at(places_.uploads[place], 0, range.end - range.begin), .items = items, .to = at};
+      engine_.pack(packing, items, places_.words, compute_.get());
       packed_[place].record(compute_.get());
       monitor_.advance(static_cast<std::int64_t>(rows.all_bytes()));
     }
@@ -194,7 +189,7 @@ class HostTransform {
     const auto place = static_cast<std::size_t>(part.place);
     Problem problem = part_of(p_, slice.axis, slice.range);
     batch.shape = Shape{slice.items};
-    Scratch scratch(outputs_[place]);
+    Scratch scratch(places_.outputs[place]);
     for_each_output(
         [&](const OutputKind&, AnyView& view, Strides& item) {
           const DeviceOutput output = DeviceOutput::take(view, problem, slice.items, scratch);
@@ -205,7 +200,7 @@ class HostTransform {
     if (!engine_.reads_input()) return problem;
     // The view has the place that it would have with all columns.
     const Range read = engine_.columns_read(slice.range);
-    const Input input = input_at(inputs_[place], p_.rank - 1, read.end - read.begin);
+    const Input input = input_at(places_.inputs[place], p_.rank - 1, read.end - read.begin);
     const std::int64_t before = read.begin * static_cast<std::int64_t>(size_of(input.dtype));
     Strides strides;
     for (int k = 0; k < p_.rank; ++k) strides.push_back(input.stride[k]);
@@ -223,10 +218,10 @@ class HostTransform {
       solved_[place].hold_back(up_.get());
       Slice read = slice;
       read.range = engine_.columns_read(slice.range);
-      upload(rows_of(p_.input, batch_.shape, batch_.input, read), inputs_[place]);
+      upload(rows_of(p_.input, batch_.shape, batch_.input, read), places_.inputs[place]);
     }
     downloaded_[place].wait();  // here, so that the host does not run ahead of what it reports
-    engine_.solve(problem, batch, 0, slice.items, words_, scratch_, compute_.get());
+    engine_.solve(problem, batch, 0, slice.items, places_.words, places_.scratch, compute_.get());
     solved_[place].record(compute_.get());
   }
 
@@ -267,8 +262,7 @@ class HostTransform {
   const OwnStream compute_;
   const DeviceMemory memory_;
   const OwnStream up_, down_;
-  std::byte *words_ = nullptr, *scratch_ = nullptr;
-  std::array<std::byte*, 2> uploads_{}, inputs_{}, outputs_{};
+  Schedule::Places places_{};
   int next_upload_ = 0, next_part_ = 0;
 };
 

@@ -18,7 +18,6 @@
 #include "grid/cuda/engine.h"
 #include "grid/cuda/general/search.cuh"
 #include "grid/cuda/output/results.cuh"
-#include "grid/cuda/scratch.h"
 
 namespace fathom::grid::cuda::general {
 

@@ -7,7 +7,6 @@
 
 #include "grid/cuda/input/classes.cuh"
 #include "grid/cuda/input/layout.cuh"
-#include "grid/cuda/scratch.h"
 #include "grid/line_word.hd.h"
 
 namespace fathom::grid::cuda::general {

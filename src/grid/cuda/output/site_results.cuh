@@ -50,18 +50,8 @@ struct SiteResults {
     sites.is_long = out.nearest.dtype() == DType::int64;
     if (out.distance.present()) sites.distance = Placed<float>::of(out.distance, p.rank, batch.shape, batch.distance);
     sites.nearest = Placed<std::byte>::of(out.nearest, p.rank, batch.shape, batch.nearest);
-    sites.is_aligned = is_aligned_to<sizeof(float4)>(sites.distance) && is_aligned_to<sizeof(int4)>(sites.nearest);
+    sites.is_aligned = sites.distance.is_aligned_to(sizeof(float4)) && sites.nearest.is_aligned_to(sizeof(int4));
     return sites;
-  }
-
-  /// Whether all rows begin at multiples of so many bytes.
-  template <std::size_t kBytes, class T>
-  static bool is_aligned_to(const Placed<T>& placed) {
-    constexpr std::int64_t kUnits = kBytes / sizeof(T);
-    bool aligned = reinterpret_cast<std::uintptr_t>(placed.data) % kBytes == 0 && placed.z_stride % kUnits == 0 &&
-                   placed.y_stride % kUnits == 0;
-    for (int k = 0; k < placed.items.rank; ++k) aligned &= placed.items.stride[k] % kUnits == 0;
-    return aligned;
   }
 
   /// @param item  of the batch
@@ -71,10 +61,6 @@ struct SiteResults {
   /// The row at y, from that at 0.
   __device__ Row down(const Row& row, std::int32_t y) const {
     return {row.distance + y * distance.y_stride, row.nearest + y * nearest.y_stride};
-  }
-  /// The row of plane z, from that of plane 0.
-  __device__ Row behind(const Row& row, std::int32_t z) const {
-    return {row.distance + z * distance.z_stride, row.nearest + z * nearest.z_stride};
   }
   /// To the next row.
   __device__ void advance(Row& row) const {

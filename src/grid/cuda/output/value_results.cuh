@@ -104,8 +104,8 @@ struct ValueResults {
  private:
   bool may_write_fours() const {
     if ((distance.data != nullptr) == (squared.data != nullptr) || begin[2] % 4 != 0) return false;
-    if (squared.data) return squared_type == DType::uint32 && SiteResults::is_aligned_to<sizeof(uint4)>(squared);
-    return distance_type == DType::float32 && unit == 1 && SiteResults::is_aligned_to<sizeof(float4)>(distance);
+    if (squared.data) return squared_type == DType::uint32 && squared.is_aligned_to(sizeof(uint4));
+    return distance_type == DType::float32 && unit == 1 && distance.is_aligned_to(sizeof(float4));
   }
 
   /// @param value_of  the result in the output's type, of a row and a column

@@ -91,23 +91,17 @@ struct LinePoint {
 };
 
 struct FromLines : LinePoint {
-  int upper_up, upper_down;  ///< rows from the upper line up and down to the nearest site
-  int lower_up, lower_down;
+  int2 of_upper, of_lower;
 
-  __device__ FromLines(const Entry& entry, const Plane& plane) {
-    const Column& c = entry.column;
-    const int beyond = plane.beyond;
-    upper_up = static_cast<int>(c.above) - 1;
-    upper_down = c.bits ? __ffs(static_cast<int>(c.bits)) - 1 + beyond : static_cast<int>(c.below);
-    lower_up = c.bits ? __clz(static_cast<int>(c.bits)) + beyond : static_cast<int>(c.above) + 31;
-    lower_down = static_cast<int>(c.below) - 32;
+  __device__ FromLines(const Entry& entry, const Plane& plane)
+      : of_upper(entry.column.from_upper(plane.beyond)), of_lower(entry.column.from_lower(plane.beyond)) {
     x = static_cast<float>(entry.x);
-    upper = plane.from_line(min(upper_up, upper_down));
-    lower = plane.from_line(min(lower_up, lower_down));
+    upper = plane.from_line(min(of_upper.x, of_upper.y));
+    lower = plane.from_line(min(of_lower.x, of_lower.y));
   }
   // Whether sites on that side may matter to the band, as far as the column by itself tells.
-  __device__ bool may_be_above() const { return upper_up <= upper_down; }
-  __device__ bool may_be_below() const { return lower_down <= lower_up; }
+  __device__ bool may_be_above() const { return of_upper.x <= of_upper.y; }
+  __device__ bool may_be_below() const { return of_lower.y <= of_lower.x; }
 };
 
 /// Whether `middle` lies above the chord of the two others on a line; false unless they are on either side of it.

@@ -136,48 +136,38 @@ __global__ void __launch_bounds__(kNearColumns * 32) tabulate(const __grid_const
   if (columns == 0) plane.spacing.near_keys[rows] = of_rows << AnyKey::kColumnBits;
 }
 
-/// Neighbours of a row of the band, from the keys that a search for near sites found to what is nearest.
+/// From the keys that a search for near sites found for four neighbours of a row to what is nearest; any number where it
+/// is not settled. What the table tells is asked for at once, before any is looked at.
+///
+/// @param row  of keys, at the first neighbour
 template <class M>
-class NearExact {
- public:
-  /// @param row   of keys, at the first neighbour
-  __device__ NearExact(const Plane& plane, const uint4* row)
-      : plane_(plane), row_(reinterpret_cast<const unsigned*>(row)) {}
-
-  /// Of four; any number where it is not settled. What the table tells is asked for at once, before any is looked at.
-  __device__ void measure_four(const unsigned (&best)[4], M (&measured)[4]) const {
-    float roots[4];
-    int signs = 0;
+__device__ void measure_four(const Plane& plane, const unsigned* row, const unsigned (&best)[4], M (&measured)[4]) {
+  float roots[4];
+  int signs = 0;
 #pragma unroll
-    for (int q = 0; q < 4; ++q) {
-      const AnyKey key(best[q]);
-      const int rows = rows_of(plane_, best[q], key.columns);
-      roots[q] = __ldg(plane_.spacing.near_roots + (rows * kNearColumns + key.columns));
-      signs |= __float_as_int(roots[q]);
-      if constexpr (std::is_same_v<M, float>) measured[q] = roots[q];
-      else measured[q] = measure<M>(plane_, rows, key.columns);
-    }
-    if (signs >= 0) return;
-#pragma unroll
-    for (int q = 0; q < 4; ++q)
-      if (__float_as_int(roots[q]) < 0) measured[q] = least(row_ + q, AnyKey(best[q]).square + 1);
+  for (int q = 0; q < 4; ++q) {
+    const AnyKey key(best[q]);
+    const int rows = rows_of(plane, best[q], key.columns);
+    roots[q] = __ldg(plane.spacing.near_roots + (rows * kNearColumns + key.columns));
+    signs |= __float_as_int(roots[q]);
+    if constexpr (std::is_same_v<M, float>) measured[q] = roots[q];
+    else measured[q] = measure<M>(plane, rows, key.columns);
   }
-
- private:
-  /// Of all sites whose rough squares are no more than `most`.
-  __device__ M least(const unsigned* own, unsigned most) const {
+  if (signs >= 0) return;
+  // Of all sites whose rough squares are no more than `most`.
+  const auto least = [&](const unsigned* own, unsigned most) {
     M nearest = __builtin_inff();
     for (int steps = 0; steps < kNearColumns && AnyKey::square_of_columns(steps) <= most; ++steps)
       for (int side = -1; side <= 1; side += 2) {
         const unsigned key = own[side * steps];  // of rows alone
         if (AnyKey(key).square + AnyKey::square_of_columns(steps) > most) continue;
-        nearest = min(nearest, measure<M>(plane_, rows_of(plane_, key, 0), steps));
+        nearest = min(nearest, measure<M>(plane, rows_of(plane, key, 0), steps));
       }
     return nearest;
-  }
-
-  const Plane& plane_;
-  const unsigned* row_;
-};
+  };
+#pragma unroll
+  for (int q = 0; q < 4; ++q)
+    if (__float_as_int(roots[q]) < 0) measured[q] = least(row + q, AnyKey(best[q]).square + 1);
+}
 
 }  // namespace fathom::grid::cuda::plane

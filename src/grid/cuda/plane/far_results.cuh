@@ -114,11 +114,11 @@ class FarResults {
 
   /// Takes the end of a run in the row instead, if it is nearer, or as near and what was found lies below; or the
   /// element itself, if it is pinned.
-  __device__ void find_in_row(std::int32_t y, std::int32_t x, unsigned value, bool is_pinned, std::uint32_t& square,
+  __device__ void find_in_row(std::int32_t y, std::int32_t x, unsigned value, std::uint32_t& square,
                               std::int32_t& site) const {
     const RowRuns& runs = runs_of(y - plane_.first_row(band_));
     RunSteps steps = runs.steps(tile_ * kFarWarps + warp_, lane_id());
-    if (is_pinned) steps = {0, 0};
+    if (plane_.runs.pins && runs.background >> lane_id() & 1) steps = {0, 0};
     if (steps.least() >= static_cast<unsigned>(plane_.width)) return;
     const unsigned end = plane_.across(steps.least());
     if (2 * end >= value) return;
@@ -141,20 +141,18 @@ class FarResults {
         stage[64 * r] = is_marked ? marked : best_[r0 + r];
         stage[64 * r + 32] = is_marked ? ColumnCode::turned(marked) : codes_[r0 + r];
       }
-      const int y1 = y0 + r0, end = min(y1 + kBand / 2, plane_.height);
-      const unsigned pinned = (upper & ~sites) >> r0;
-      write_staged(row, stage, pinned, y1, end);
+      write_staged(row, stage, y0 + r0, min(y0 + r0 + kBand / 2, plane_.height));
     }
   }
-  /// Rows y … end − 1, which follow one another in memory. @param pinned  bits, of these rows
-  __device__ void write_staged(SiteResults::Row& row, const unsigned* stage, unsigned pinned, int y, int end) const {
+  /// Rows y … end − 1, which follow one another in memory.
+  __device__ void write_staged(SiteResults::Row& row, const unsigned* stage, int y, int end) const {
     const int x = column();
 #pragma unroll 1
-    for (; y < end; ++y, stage += 64, pinned >>= 1, emitter_.sites.advance(row)) {
+    for (; y < end; ++y, stage += 64, emitter_.sites.advance(row)) {
       const unsigned value = stage[0];
       std::uint32_t square = value != kNothing ? value >> 1 : kNoSquare;
       std::int32_t site = value != kNothing ? site_of(y, x, value, stage[32]) : -1;
-      if constexpr (kLabels) find_in_row(y, x, value, pinned & 1, square, site);
+      if constexpr (kLabels) find_in_row(y, x, value, square, site);
       if (emitter_.sites.serves) emitter_.sites.write(row, x, distance_of(square), site);
       else
         emit_in_image(emitter_, plane_.item_of(band_), y, x, value_of(square), site,
@@ -221,7 +219,7 @@ class FarResults {
         Measured<kWriting> nearest[kTogether];
         measure_all(squares, nearest);
 #pragma unroll
-        for (int j = 0; j < kTogether; ++j, to += plane_.out.row_stride) {
+        for (int j = 0; j < kTogether; ++j, to += plane_.out.distance.y_stride) {
           if (r + j >= end) break;
           if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, band_, r + j, x, nearest[j]);
           else if (kWriting != Writing::one_side || squares[j] > 0) *to = in_units(nearest[j]);
@@ -276,12 +274,12 @@ class FarResults {
     }
     if (largest() >= 1u << 24) return write_rows(to, 0, kBand);
 #pragma unroll
-    for (int r = 0; r < kBand; ++r, to += plane_.out.row_stride)
+    for (int r = 0; r < kBand; ++r, to += plane_.out.distance.y_stride)
       __stcs(to, in_units(small_root(static_cast<float>(best_[r]))));
   }
   __device__ void write_rows(float* to, std::uint32_t sites, int rows) const {
 #pragma unroll
-    for (int r = 0; r < kBand; ++r, to += plane_.out.row_stride) {
+    for (int r = 0; r < kBand; ++r, to += plane_.out.distance.y_stride) {
       if (r >= rows) break;
       const std::uint32_t square = square_of(r, sites);
       if (kWriting != Writing::one_side || square > 0) *to = distance_of(square);  // sites belong to the other side

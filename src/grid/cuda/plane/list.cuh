@@ -27,21 +27,18 @@ inline int list_memory(int pitch) {
   return pitch / 32 * static_cast<int>(sizeof(std::uint32_t) + 5 * sizeof(std::uint16_t));
 }
 
-/// What is known of blocks of 32 entries. W: the kind of winners.
+/// A band's list, and what is known of blocks of 32 entries. W: the kind of winners.
 template <class W>
-struct BlockBounds {
+struct BandList {
   static constexpr unsigned kInside = 0xFFFEu;  ///< sites in the band
   const Plane& plane;
-  std::uint16_t *rows, *first, *last, *above, *below;
+  const std::int64_t band, start = band * plane.pitch;  ///< of the band's columns
+  std::uint16_t* const rows;
+  std::uint16_t *const first = rows + plane.cells(), *const last = first + plane.cells();
+  std::uint16_t *const above = last + plane.cells(), *const below = above + plane.cells();
+  int count = 0;
 
-  __device__ BlockBounds(const Plane& p, std::uint16_t* memory)
-      : plane(p),
-        rows(memory),
-        first(rows + p.cells()),
-        last(first + p.cells()),
-        above(last + p.cells()),
-        below(above + p.cells()) {}
-
+  __device__ Entry entry(int k) const { return k < count ? Entry::load(plane, start, k) : Entry{}; }
   __device__ int sideways(int block, int x) const { return max(0, max(x - int{last[block]}, int{first[block]} - x)); }
   __device__ unsigned bound(int block, int x) const { return W::square(plane, rows[block], sideways(block, x)); }
   /// The same from one row.
@@ -56,20 +53,19 @@ struct BlockBounds {
 template <class W>
 class EdgeWinners {
  public:
-  __device__ EdgeWinners(const Plane& plane, std::int64_t list, int count, const BlockBounds<W>& bounds, int x)
-      : plane_(plane), list_(list), count_(count), bounds_(bounds), x_(x) {}
+  __device__ EdgeWinners(const BandList<W>& list, int x) : list_(list), plane_(list.plane), x_(x) {}
 
   /// The lowest and the highest of the rows' winners.
   __device__ ushort2 find() {
-    const int blocks = (count_ + 31) / 32, first = most_promising(blocks);
+    const int blocks = (list_.count + 31) / 32, first = most_promising(blocks);
     scan(first, true);
     for (int j = 0; j < blocks; j += 32) {
       const int mine = j + lane_id();
       const bool there = mine < blocks && mine != first;
-      unsigned hopeful = __ballot_sync(kAllLanes, there && bounds_.bound(mine, x_) <= worst_of_all());
+      unsigned hopeful = __ballot_sync(kAllLanes, there && list_.bound(mine, x_) <= worst_of_all());
       for (; hopeful; hopeful &= hopeful - 1) {
         const int block = j + __ffs(static_cast<int>(hopeful)) - 1;
-        const unsigned bound = bounds_.bound(block, bounds_.sideways(block, x_), lane_id());
+        const unsigned bound = list_.bound(block, list_.sideways(block, x_), lane_id());
         if (__any_sync(kAllLanes, bound <= W::most(winners_.best))) scan(block, false);
       }
     }
@@ -84,7 +80,7 @@ class EdgeWinners {
     unsigned least = W::kNothing;
     int block = 0;
     for (int j = lane_id(); j < blocks; j += 32) {
-      const unsigned bound = bounds_.bound(j, x_);
+      const unsigned bound = list_.bound(j, x_);
       if (bound >= least) continue;
       least = bound;
       block = j;
@@ -94,8 +90,8 @@ class EdgeWinners {
 
   __device__ void scan(int block, bool is_first) {
     const int mine = block * 32 + lane_id();
-    const bool there = mine < count_;
-    const Entry entry = there ? Entry::load(plane_, list_, mine) : Entry{};
+    const bool there = mine < list_.count;
+    const Entry entry = list_.entry(mine);
     if (is_first) {
       offer(entry, block, lane_of_least(there ? entry.bound<W>(plane_, x_) : W::kNothing));
       find_worst();
@@ -131,10 +127,8 @@ class EdgeWinners {
     winners_.join(W::square(plane_, rows, x_ - entry.x), place, place);
   }
 
+  const BandList<W>& list_;
   const Plane& plane_;
-  const std::int64_t list_;
-  const int count_;
-  const BlockBounds<W>& bounds_;
   const int x_;
   W winners_{0};
   unsigned worst_[kRowGroups];  ///< greatest of what may still win, of each group of rows
@@ -146,11 +140,10 @@ class ListBuilder {
   __device__ ListBuilder(const Plane& plane, std::int64_t band, std::uint32_t* memory)
       : plane_(plane),
         band_(band),
-        start_(band * plane.pitch),
         cells_(plane.cells()),
         places_(memory),
         masks_(memory + plane.cells()),
-        bounds_(plane, reinterpret_cast<std::uint16_t*>(masks_)) {}
+        list_{.plane = plane, .band = band, .rows = reinterpret_cast<std::uint16_t*>(masks_)} {}
 
   __device__ void run() {
     find_columns();
@@ -158,7 +151,7 @@ class ListBuilder {
     find_places();
     write_list();
     __syncthreads();  // the masks give way to the bounds
-    if (count_ > 0) {
+    if (list_.count > 0) {
       find_bounds();
       __syncthreads();
       find_anchors();
@@ -175,7 +168,7 @@ class ListBuilder {
   __device__ void find_columns() {
 #pragma unroll 4
     for (int w = warp(); w < cells_; w += kWarps) {
-      const std::uint32_t bits = plane_.bits[start_ + w * 32 + lane_id()],
+      const std::uint32_t bits = plane_.bits[list_.start + w * 32 + lane_id()],
                           kept = plane_.keep_above(band_)[w] | plane_.keep_below(band_)[w],
                           wanted = __ballot_sync(kAllLanes, bits != 0) | kept, inner = inner_columns(w, bits);
       if (lane_id() == 0) masks_[w] = wanted & ~inner;
@@ -185,8 +178,8 @@ class ListBuilder {
   __device__ std::uint32_t inner_columns(int w, std::uint32_t bits) const {
     const std::uint32_t solid = __ballot_sync(kAllLanes, bits == 0xFFFFFFFFu);
     if (!solid) return 0;
-    const bool left = w == 0 || plane_.bits[start_ + w * 32 - 1] == 0xFFFFFFFFu;
-    const bool right = w + 1 == cells_ || plane_.bits[start_ + w * 32 + 32] == 0xFFFFFFFFu;
+    const bool left = w == 0 || plane_.bits[list_.start + w * 32 - 1] == 0xFFFFFFFFu;
+    const bool right = w + 1 == cells_ || plane_.bits[list_.start + w * 32 + 32] == 0xFFFFFFFFu;
     return solid & (solid << 1 | unsigned{left}) & (solid >> 1 | (right ? 0x80000000u : 0u));
   }
 
@@ -202,41 +195,41 @@ class ListBuilder {
       }
       if (lane_id() == 31) of_warp[warp()] = sum;
       __syncthreads();
-      int before = count_, all = 0;
+      int before = list_.count, all = 0;
       for (int k = 0; k < kWarps; ++k) {
         if (k < warp()) before += of_warp[k];
         all += of_warp[k];
       }
       if (w < cells_) places_[w] = static_cast<std::uint32_t>(before + sum - own);
-      count_ += all;
+      list_.count += all;
       __syncthreads();
     }
-    if (threadIdx.x == 0) plane_.left.list_count[band_] = static_cast<std::uint32_t>(count_);
+    if (threadIdx.x == 0) plane_.left.list_count[band_] = static_cast<std::uint32_t>(list_.count);
   }
 
   __device__ void write_list() const {
     for (int w = warp(); w < cells_; w += kWarps) {
       const std::uint32_t mask = masks_[w];
       if (!(mask >> lane_id() & 1)) continue;
-      const std::int64_t to = start_ + places_[w] + __popc(mask & lanes_before(lane_id()));
+      const std::int64_t to = list_.start + places_[w] + __popc(mask & lanes_before(lane_id()));
       plane_.left.list_column[to] = static_cast<std::uint16_t>(w * 32 + lane_id());
     }
   }
 
   __device__ void find_bounds() {
-    for (int block = warp(); block * 32 < count_; block += kWarps) {
+    for (int block = warp(); block * 32 < list_.count; block += kWarps) {
       const int k = block * 32 + lane_id();
-      const Entry entry = k < count_ ? Entry::load(plane_, start_, k) : Entry{};
+      const Entry entry = list_.entry(k);
       const unsigned above = warp_min(entry.column.above), below = warp_min(entry.column.below);
       const bool inside = __any_sync(kAllLanes, entry.column.bits != 0);
       const int first = __shfl_sync(kAllLanes, entry.x, 0);
-      const int last = __shfl_sync(kAllLanes, entry.x, min(31, count_ - 1 - block * 32));
+      const int last = __shfl_sync(kAllLanes, entry.x, min(31, list_.count - 1 - block * 32));
       if (lane_id() != 0) continue;
-      bounds_.rows[block] = static_cast<std::uint16_t>(inside ? 0 : min(above, below - 31));
-      bounds_.above[block] = static_cast<std::uint16_t>(inside ? BlockBounds<W>::kInside : above);
-      bounds_.below[block] = static_cast<std::uint16_t>(below);
-      bounds_.first[block] = static_cast<std::uint16_t>(first);
-      bounds_.last[block] = static_cast<std::uint16_t>(last);
+      list_.rows[block] = static_cast<std::uint16_t>(inside ? 0 : min(above, below - 31));
+      list_.above[block] = static_cast<std::uint16_t>(inside ? BandList<W>::kInside : above);
+      list_.below[block] = static_cast<std::uint16_t>(below);
+      list_.first[block] = static_cast<std::uint16_t>(first);
+      list_.last[block] = static_cast<std::uint16_t>(last);
     }
   }
 
@@ -250,7 +243,7 @@ class ListBuilder {
   __device__ void find_anchors() {
     for (int edge = warp(); edge <= plane_.tiles(); edge += kWarps) {
       if (!is_open(edge - 1) && !is_open(edge)) continue;
-      const ushort2 winners = EdgeWinners<W>(plane_, start_, count_, bounds_, edge * kTile).find();
+      const ushort2 winners = EdgeWinners<W>(list_, edge * kTile).find();
       if (lane_id() == 0) anchors()[edge] = winners;
     }
   }
@@ -262,7 +255,7 @@ class ListBuilder {
       const int tile = t0 + static_cast<int>(threadIdx.x);
       const bool open = is_open(tile);
       bool is_long = false;
-      if (open && count_ > 0) {
+      if (open && list_.count > 0) {
         const volatile ushort2* edges = anchors() + tile;
         is_long = int{edges[1].y} - int{edges[0].x} >= kShortTile;
       }
@@ -281,11 +274,10 @@ class ListBuilder {
   }
 
   const Plane& plane_;
-  const std::int64_t band_, start_;
+  const std::int64_t band_;
   const int cells_;
   std::uint32_t *places_, *masks_;
-  BlockBounds<W> bounds_;
-  int count_ = 0;
+  BandList<W> list_;
 };
 
 /// W: Winners, or LikelyWinners where squares are rounded. kBlock: threads. kBlocks: of a multiprocessor

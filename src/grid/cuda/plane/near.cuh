@@ -113,20 +113,13 @@ class NearSearch {
 
 /// Four words of row r of the band from column x on, with no more than the ends of their runs in the row are away. What
 /// is farther than the search reaches is left to far tiles.
-///
-/// @param pinned  in which rows the words' elements are; without nearest sites the runs tell that
 template <class Word>
-__device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t band, int r, int x,
-                              uint4 pinned = uint4{}) {
-  const unsigned of_columns[4] = {pinned.x, pinned.y, pinned.z, pinned.w};
+__device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t band, int r, int x) {
 #pragma unroll
   for (int k = 0; k < Word::kColumns; ++k) {
     const NearRuns runs(plane, band, r, (x + k * kHalf) / 32);
 #pragma unroll
-    for (int q = 0; q < 4; ++q) {
-      best[q] = Word::bounded(best[q], k, runs.steps(x % 32 + q), plane);
-      if (of_columns[q] >> r & 1) best[q] = Word::without(best[q], k);
-    }
+    for (int q = 0; q < 4; ++q) best[q] = Word::bounded(best[q], k, runs.steps(x % 32 + q), plane);
   }
 }
 
@@ -173,7 +166,6 @@ class NearTile : NearResults<kWriting, kSpaced, V> {
     }
     // No search of an image that ends in this block reaches farther.
     if (x < plane_.width + kReach + 4) word.put(reinterpret_cast<unsigned(*)[kNearWords]>(&m_.squares[0][t]));
-    if constexpr (NearMemory<kWriting>::kPinned) m_.pinned[t] = word.pinned;
     __syncthreads();
     return true;
   }
@@ -193,9 +185,7 @@ class NearTile : NearResults<kWriting, kSpaced, V> {
     const int r = r0 + lane_id() / 16, word = word0 + lane_id() % 16 * 4, x = x0_ + word;
     const auto* row = reinterpret_cast<const uint4*>(&m_.squares[r][kReach + word]);
     NearSearch<Word> search(row, plane_);
-    if constexpr (NearMemory<kWriting>::kPinned)
-      bound_by_runs<Word>(search.best, plane_, band_, r, x, *reinterpret_cast<const uint4*>(&m_.pinned[kReach + word]));
-    else if constexpr (is_of_labels(kWriting)) bound_by_runs<Word>(search.best, plane_, band_, r, x);
+    if constexpr (is_of_labels(kWriting)) bound_by_runs<Word>(search.best, plane_, band_, r, x);
     if (!whole_) {  // what lies outside the image must not keep the warp busy
 #pragma unroll
       for (int k = 0; k < Word::kColumns; ++k)

@@ -25,10 +25,8 @@ inline constexpr int kNearWidth = NearWord<kWriting, kSpaced>::kColumns* kHalf;
 
 template <Writing kWriting>
 struct NearMemory {
-  static constexpr bool kPinned = finds_sites(kWriting) && is_of_labels(kWriting);
   static constexpr bool kStaged = kWriting != Writing::aligned && kWriting != Writing::one_side;
   std::uint32_t squares[kBand][kNearWords];
-  unsigned pinned[kPinned ? kNearWords : 4];
   unsigned stages[kStaged ? kNearWords / 32 : 1][kStaged ? 128 : 4];  ///< of the warps: two rows of 64
   // Where the band's results begin: here, because registers are short.
   float* floats;
@@ -124,7 +122,7 @@ class NearResults {
     if (kWriting == Writing::one_side && !plane_.out.side.is_first && !__any_sync(kAllLanes, Word::largest(best, 0)))
       return;
     Measured<kWriting> exact[4];
-    NearExact<Measured<kWriting>>(plane_, row).measure_four(best, exact);
+    measure_four(plane_, reinterpret_cast<const unsigned*>(row), best, exact);
     if constexpr (kValues) {
 #pragma unroll
       for (int q = 0; q < 4; ++q)
@@ -140,7 +138,7 @@ class NearResults {
 
   /// Four neighbours. @param own  0 where an element belongs to the other side of a signed field
   __device__ void write_floats(int r, int x, const float (&own)[4], const float (&distances)[4]) const {
-    float* to = m_.floats + r * plane_.out.row_stride + x;
+    float* to = m_.floats + r * plane_.out.distance.y_stride + x;
     const int count = plane_.width - x;  // in the row
     const bool there = is_there(r);
     if constexpr (kWriting == Writing::one_side) {

@@ -18,10 +18,12 @@
 
 namespace fathom::grid::cuda::plane {
 
-inline constexpr int kBand = 32;         ///< rows of a band
-inline constexpr int kTile = 256;        ///< columns of a far tile, and of a chunk that is pruned by itself
-inline constexpr unsigned kFar = 65535;  ///< carries: no site on that side
-inline constexpr int kNoRow = 60000;     ///< vertical distances from here on mean: no site
+inline constexpr int kBand = 32;   ///< rows of a band
+inline constexpr int kTile = 256;  ///< columns of a far tile, and of a chunk that is pruned by itself
+inline constexpr int kHalf = 256, kReach = 32;
+inline constexpr int kNearWords = kHalf + 2 * kReach;  ///< words of a row of a near tile, and threads
+inline constexpr unsigned kFar = 65535;                ///< carries: no site on that side
+inline constexpr int kNoRow = 60000;                   ///< vertical distances from here on mean: no site
 
 /// Equal spacings; multiples of a unit, the unit itself from column to column, or not; any others.
 enum class Spacing { equal, unit_along_columns, unit, any };
@@ -30,7 +32,7 @@ enum class Spacing { equal, unit_along_columns, unit, any };
 struct PlaneRuns {
   std::int32_t row_words = 0;           ///< words of a row, an even number: two are read at once
   std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][row_words]: along rows
-  std::uint32_t* background = nullptr;  ///< the same: label 0; null with upper_pins()
+  std::uint32_t* background = nullptr;  ///< the same: label 0
   std::uint32_t* upper = nullptr;       ///< as `bits`, for nearest sites: whether a row differs from the one above
   bool pins = false;                    ///< label 0 has distance 0; else it is one among others, for a sign
 };
@@ -60,15 +62,6 @@ struct PlaneLeft {
   std::uint32_t* work = nullptr;  ///< tiles to solve: those with few candidates from the front, others from the back
 };
 
-/// Where results are floats.
-struct PlaneFloats {
-  float* distance = nullptr;
-  std::int64_t row_stride = 0;
-  ItemStrides items;
-  bool is_aligned = false;  ///< all rows, to 16 bytes
-  Side side;
-};
-
 struct Plane {
   std::int32_t height = 1, width = 1;
   std::int32_t bands = 1;  ///< of an image
@@ -87,7 +80,7 @@ struct Plane {
   PlaneRuns runs;
   PlaneSpacing spacing;
   PlaneLeft left;
-  PlaneFloats out;
+  FloatResults out;
   bool begins_early = false;  ///< a kernel, before the one ahead ends (core/cuda/early_launch.cuh)
   std::uint32_t one = 1;      ///< which a compiler does not know: see sum_by_product()
 
@@ -118,8 +111,6 @@ struct Plane {
     const float height = static_cast<float>(rows) + 0.5f;
     return height * height * spacing.row_ratio;
   }
-  /// Whether `upper` tells of what label 0 pins: rows that `bits` do not mark.
-  __host__ __device__ bool upper_pins() const { return runs.upper != nullptr && runs.pins; }
   __host__ __device__ std::int32_t cells() const { return pitch / 32; }
   __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }
   /// Which of a tile's cells are open, a byte each.
@@ -149,7 +140,7 @@ struct Plane {
   __device__ std::uint32_t* keep_below(std::int64_t band) const { return keep_above(band) + cells(); }
   /// Start of a row of the output.
   __device__ float* row(std::int64_t band, std::int32_t y) const {
-    return out.distance + out.items.offset(first_item + item_of(band)) + y * out.row_stride;
+    return out.distance.row(first_item + item_of(band), 0, y);
   }
 };
 
@@ -171,6 +162,15 @@ struct Column {
     const int to_above = up ? r + beyond - 31 + __clz(static_cast<int>(up)) : static_cast<int>(above) + r;
     const int to_below = down ? __ffs(static_cast<int>(down)) + beyond - 1 - r : static_cast<int>(below) - r;
     return make_int2(to_above, to_below);
+  }
+  /// Rows from the line above the band up (x) and down (y) to the nearest sites, and the same from the line below.
+  __device__ int2 from_upper(int beyond) const {
+    const int down = bits ? __ffs(static_cast<int>(bits)) - 1 + beyond : static_cast<int>(below);
+    return make_int2(static_cast<int>(above) - 1, down);
+  }
+  __device__ int2 from_lower(int beyond) const {
+    const int up = bits ? __clz(static_cast<int>(bits)) + beyond : static_cast<int>(above) + 31;
+    return make_int2(up, static_cast<int>(below) - 32);
   }
   /// Vertical distance at row r; ≥ kNoRow: no site.
   __device__ int at(int r, int beyond) const {

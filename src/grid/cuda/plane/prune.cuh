@@ -26,9 +26,8 @@ class LineChunk {
   __device__ LineChunk(const Plane& plane, std::int64_t band, int x0) : plane_(plane) {
     for (int j = 0; j < kGroups; ++j) {
       const std::int64_t i = band * plane.pitch + x0 + j * 32 + lane_id();
-      const unsigned bits = plane.bits[i], above = plane.above[i], below = plane.below[i];
-      const int up = static_cast<int>(above) - 1;
-      const int down = bits ? __ffs(static_cast<int>(bits)) - 1 + plane.beyond : static_cast<int>(below);
+      const int2 rows = Column{plane.bits[i], plane.above[i], plane.below[i]}.from_upper(plane.beyond);
+      const int up = rows.x, down = rows.y;
       rows_[j] = min(up, down);
       if (up >= kNoRow && down >= kNoRow) rows_[j] = kNoRow;
       if (up < kNoRow && up <= down && down > plane.beyond) keeps_above |= 1u << j;
@@ -42,12 +41,14 @@ class LineChunk {
 
   /// Lists the columns that are not above the chord of the lowest columns around them. @returns how many
   __device__ int list(float2* columns) const {
-    float least[kGroups], at[kGroups];
+    float least[kGroups + 2], at[kGroups + 2];  // of the groups before, of these, and behind
+    least[0] = least[kGroups + 1] = kNoHeight;
+    at[0] = at[kGroups + 1] = 0;
 #pragma unroll
     for (int j = 0; j < kGroups; ++j) {
       const unsigned rows = warp_min(static_cast<unsigned>(rows_[j]));
-      least[j] = square(static_cast<int>(rows));
-      at[j] = static_cast<float>(j * 32 + lane_of(static_cast<unsigned>(rows_[j]), rows));
+      least[j + 1] = square(static_cast<int>(rows));
+      at[j + 1] = static_cast<float>(j * 32 + lane_of(static_cast<unsigned>(rows_[j]), rows));
     }
     int count = 0;
 #pragma unroll
@@ -55,14 +56,11 @@ class LineChunk {
       const float x = static_cast<float>(j * 32 + lane_id());
       bool keep = height(j) < kNoHeight;
       // The lowest of its own group on one side, of the next group on the other.
-      const bool is_right = x > at[j];
-      const float before = j > 0 ? least[max(j - 1, 0)] : kNoHeight, before_at = at[max(j - 1, 0)];
-      const float behind = j + 1 < kGroups ? least[min(j + 1, kGroups - 1)] : kNoHeight;
-      const float behind_at = at[min(j + 1, kGroups - 1)];
-      const float left = is_right ? least[j] : before, right = is_right ? behind : least[j];
-      if (x != at[j] && left < kNoHeight && right < kNoHeight)
-        keep &= !above_chord(left, height(j), right, x - (is_right ? at[j] : before_at),
-                             (is_right ? behind_at : at[j]) - x);
+      const bool is_right = x > at[j + 1];
+      const float left = is_right ? least[j + 1] : least[j], right = is_right ? least[j + 2] : least[j + 1];
+      if (x != at[j + 1] && left < kNoHeight && right < kNoHeight)
+        keep &= !above_chord(left, height(j), right, x - (is_right ? at[j + 1] : at[j]),
+                             (is_right ? at[j + 2] : at[j + 1]) - x);
       const unsigned kept = __ballot_sync(kAllLanes, keep);
       if (keep) columns[count + __popc(kept & lanes_before(lane_id()))] = make_float2(height(j), x);
       count += __popc(kept);
@@ -70,8 +68,8 @@ class LineChunk {
     return count;
   }
 
-  unsigned keeps_above = 0,
-           keeps_below = 0;  ///< bit j: the nearest site of column j·32 + lane lies there, not on the line
+  /// Bit j: the nearest site of column j·32 + lane lies there, not on the line.
+  unsigned keeps_above = 0, keeps_below = 0;
   bool is_live = false;
 
  private:

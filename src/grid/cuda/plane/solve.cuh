@@ -29,9 +29,6 @@ struct Kernels {
   int far_blocks;  ///< of a multiprocessor
   void (*near)(Plane, Emitter<V>);
   void (*far)(Plane, Emitter<V>);
-
-  void solve_near(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream) const;
-  void solve_far(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream) const;
 };
 
 const Kernels<std::int64_t>& kernels_of(Writing writing, Spacing spacing);

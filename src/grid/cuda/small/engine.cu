@@ -10,8 +10,6 @@
 #include "grid/cuda/engine.h"
 #include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/launch.cuh"
-#include "grid/cuda/output/border_clamp.h"
-#include "grid/cuda/scratch.h"
 #include "grid/cuda/small/search.cuh"
 
 namespace fathom::grid::cuda::small {
@@ -89,7 +87,6 @@ class SmallEngine final : public Engine {
   explicit SmallEngine(const Problem& problem) : p_(problem) {}
 
   Cut cut() const override { return {0, p_.extent(0)}; }
-  std::int64_t packed_unit() const override { return cut().unit; }
   std::int64_t group_of(std::int64_t items) const override {
     const SmallImages images = make_images(p_, 1, nullptr);
     const std::int64_t padded = std::int64_t{images.volume.ny} * images.volume.words * 32;
@@ -107,8 +104,20 @@ class SmallEngine final : public Engine {
       images.volume.along_y += before;
       images.volume.first_item = packing.first_item;
       images.volume.items = packing.items;
-      if (has_labels(p_)) pack_runs(packing, images, stream);
-      else pack_side(packing, images, sites_of(p_, packing.input, side), stream);
+      const auto rows = blocks_for(packing.items * PackedRows::warps(images.volume) * 32, kSmallPackBlock);
+      const auto launch_packing = [&](auto kernel, unsigned blocks, const auto& source) {
+        kernel<<<blocks, kSmallPackBlock, 0, stream>>>(images, source);
+      };
+      if (has_labels(p_)) {
+        visit_dtype(p_.input.dtype(), [&](auto tag) {
+          launch_packing(pack_small_labels<Label<typename decltype(tag)::type>>, rows, packing.input);
+        });
+        continue;
+      }
+      const Mask mask = sites_of(p_, packing.input, side);
+      if (!mask.has_zero_bytes()) launch_packing(pack_small_images<Reading::elements>, rows, mask);
+      else if (!has_aligned_rows(packing.input, 16)) launch_packing(pack_small_images<Reading::bytes>, rows, mask);
+      else launch_packing(pack_small_images<Reading::aligned_bytes>, static_cast<unsigned>(packing.items), mask);
     }
     fathom::cuda::check_launch("packing sites");
   }
@@ -139,28 +148,6 @@ class SmallEngine final : public Engine {
     std::size_t bytes = 0;
     make_images(p_, items, nullptr, &bytes);
     return bytes;
-  }
-
-  static unsigned blocks_of_rows(const SmallImages& images) {
-    return blocks_for(images.volume.items * PackedRows::warps(images.volume) * 32, kSmallPackBlock);
-  }
-
-  void pack_runs(const Packing& packing, const SmallImages& images, cudaStream_t stream) const {
-    visit_dtype(p_.input.dtype(), [&](auto tag) {
-      using T = Label<typename decltype(tag)::type>;
-      pack_small_labels<T><<<blocks_of_rows(images), kSmallPackBlock, 0, stream>>>(images, packing.input);
-    });
-  }
-
-  static void pack_side(const Packing& packing, const SmallImages& images, const Mask& mask, cudaStream_t stream) {
-    const bool has_bytes = mask.has_zero_bytes();
-    if (has_bytes && has_aligned_rows(packing.input, 16)) {
-      const auto items = static_cast<unsigned>(packing.items);
-      pack_small_images<Reading::aligned_bytes><<<items, kSmallPackBlock, 0, stream>>>(images, mask);
-      return;
-    }
-    auto* kernel = has_bytes ? pack_small_images<Reading::bytes> : pack_small_images<Reading::elements>;
-    kernel<<<blocks_of_rows(images), kSmallPackBlock, 0, stream>>>(images, mask);
   }
 
   const Problem& p_;

@@ -6,7 +6,7 @@
 // once, of labels three times from the caches; an eighth of a byte is written for it, half a byte for a label.
 #pragma once
 
-#include "grid/cuda/input/label.h"
+#include "grid/cuda/input/classes.cuh"
 #include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/volume/labels.cuh"
 
@@ -22,16 +22,6 @@ struct SmallImages {
   std::uint32_t* bits = nullptr;  ///< [items][ny][words]
 
   __device__ std::uint32_t* words_of(std::int64_t item) const { return bits + item * volume.ny * volume.words; }
-  /// Of labels, a word of a row, which is the tile's line: bits where runs begin and end, changes along y, and label 0.
-  __device__ void put_labels(const Volume::Tile& t, unsigned begins, unsigned ends, unsigned changes,
-                             unsigned background) const {
-    const std::int64_t turned = (t.item * volume.words + t.word) * volume.ny + t.line;
-    // With nearest sites label 0, too, though the search does not ask for it: an image of it alone is not without bits.
-    const unsigned marked = begins | (volume.keeps_changes ? 0 : ends) | (volume.pins ? background : 0);
-    words_of(t.item)[t.line * volume.words + t.word] = marked;
-    volume.along_y[turned] = changes;
-    volume.along_z[turned] = make_uint2(0, background | ~first_bits(volume.nx - t.word * 32));
-  }
   /// Of labels, in words `w` of row y: changes along y, and the elements that need no search.
   __device__ uint2 runs(std::int64_t item, int w, int y) const {
     const Volume::Tile row{item, w, y};
@@ -105,10 +95,8 @@ __global__ void __launch_bounds__(kSmallPackBlock)
     const std::int64_t first = mask.input.items.offset(v.first_item + rows.item());
     unsigned own = 0;
     rows.for_words([&](int i, int y, int x) {
-      const std::int64_t at = first + y * step + x;
-      bool is_site = x < v.nx;
-      if constexpr (kReading == Reading::elements) is_site = is_site && mask.is_site(at);
-      else is_site = is_site && (mask.input.data[at] == std::byte{0}) == mask.is_zero_site();
+      constexpr bool kBytes = kReading == Reading::bytes;
+      const bool is_site = x < v.nx && mask.template is_site<kBytes>(first + y * step + x);
       const unsigned sites = __ballot_sync(kAllLanes, is_site);
       if (lane_id() == i) own = sites;
     });
@@ -134,11 +122,15 @@ __global__ void __launch_bounds__(kSmallPackBlock)
     const unsigned zero = __ballot_sync(kAllLanes, there && label == T{});
     if (lane_id() == i) begins = begin, changes = change, background = zero;
   });
-  const int w = rows.word();
+  const int w = rows.word(), y = rows.row();
   const unsigned next = __shfl_down_sync(kAllLanes, begins, 1);
   if (!rows.has_word()) return;
-  const unsigned ends = begins >> 1 | (w + 1 < v.words ? next << 31 : 0);
-  images.put_labels({item, w, rows.row()}, begins, ends, changes, background);
+  // With nearest sites label 0, too, though the search does not ask for it: an image of it alone is not without bits.
+  const unsigned ends = v.keeps_changes ? 0 : begins >> 1 | (w + 1 < v.words ? next << 31 : 0);
+  const std::int64_t turned = (item * v.words + w) * v.ny + y;
+  images.words_of(item)[y * v.words + w] = begins | ends | (v.pins ? background : 0);
+  v.along_y[turned] = changes;
+  v.along_z[turned] = make_uint2(0, background | ~first_bits(v.nx - w * 32));
 }
 
 }  // namespace fathom::grid::cuda::small
