@@ -33,29 +33,31 @@ struct Slice {
   Range range;  ///< where the view begins at 0
 };
 
+/// @param leading  axes of the view before those of an item: one, of components, or none
 template <class Byte>
 HostRows<Byte> rows_of(const BasicAnyView<Byte, MemorySpace::host>& view, const Shape& batch, const Strides& strides,
-                       const Slice& slice) {
+                       const Slice& slice, int leading = 0, std::int64_t component = 0) {
   const auto size = static_cast<std::int64_t>(size_of(view.dtype()));
   HostRows<Byte> rows;
   rows.data = view.data();
+  if (leading > 0) rows.data += component * view.strides()[0] * size;
   for (int k = 0; k < batch.rank(); ++k) {
     rows.extent.push_back(batch[k]);
     rows.stride.push_back(strides[k] * size);
   }
-  const int last = view.rank() - 1;
+  const int last = view.rank() - 1, axis = leading + slice.axis;
   std::int64_t of_item = 1, of_place = 1;  // rows
-  for (int k = 0; k < last; ++k) {
+  for (int k = leading; k < last; ++k) {
     rows.extent.push_back(view.shape()[k]);
     rows.stride.push_back(view.strides()[k] * size);
     of_item *= view.shape()[k];
-    if (k > slice.axis) of_place *= view.shape()[k];
+    if (k > axis) of_place *= view.shape()[k];
   }
   const std::int64_t length = slice.range.end - slice.range.begin;
   rows.first = slice.first_item * of_item;
   rows.count = slice.items * of_item;
   rows.bytes = static_cast<std::size_t>(view.shape()[last] * size);
-  if (slice.axis == last) {
+  if (axis == last) {
     rows.data += slice.range.begin * size;
     rows.bytes = static_cast<std::size_t>(length * size);
   } else if (slice.items == 1) {
@@ -66,44 +68,29 @@ HostRows<Byte> rows_of(const BasicAnyView<Byte, MemorySpace::host>& view, const 
   return rows;
 }
 
-AnyView component_of(const AnyView& coordinates, std::int64_t k) {
-  Shape shape;
-  Strides strides;
-  for (int axis = 1; axis < coordinates.rank(); ++axis) {
-    shape.push_back(coordinates.shape()[axis]);
-    strides.push_back(coordinates.strides()[axis]);
-  }
-  const std::int64_t bytes = k * coordinates.strides()[0] * static_cast<std::int64_t>(size_of(coordinates.dtype()));
-  return {coordinates.data() + bytes, coordinates.dtype(), shape, strides};
-}
-
 /// A part of the results on its way.
 struct Part {
   Slice slice;
   int place = 0;  ///< of those that the device has for parts
 };
 
-/// An output's part on the device, item after item; of coordinates, component after component.
-struct DeviceOutput {
-  AnyView view;
-  Strides item;
-
-  static DeviceOutput take(const AnyView& host, const Problem& part, std::int64_t items, Scratch& scratch) {
-    if (!host.present()) return {};
-    const bool components = host.rank() > part.rank;
-    Shape shape;
-    if (components) shape.push_back(host.shape()[0]);
-    std::int64_t elements = 1;
-    for (int k = 0; k < part.rank; ++k) {
-      shape.push_back(part.region_extent(k));
-      elements *= part.region_extent(k);
-    }
-    Strides strides = dense_strides(shape);
-    if (components) strides[0] *= items;
-    const std::int64_t bytes = element_count(shape) * items * static_cast<std::int64_t>(size_of(host.dtype()));
-    return {AnyView(scratch.take<std::byte>(bytes), host.dtype(), shape, strides), Strides{elements}};
+/// From an output of the host to its part on the device, item after item; of coordinates, component after component.
+void take_on_device(AnyView& view, Strides& item, const Problem& part, std::int64_t items, Scratch& scratch) {
+  if (!view.present()) return;
+  const bool components = view.rank() > part.rank;
+  Shape shape;
+  if (components) shape.push_back(view.shape()[0]);
+  std::int64_t elements = 1;
+  for (int k = 0; k < part.rank; ++k) {
+    shape.push_back(part.region_extent(k));
+    elements *= part.region_extent(k);
   }
-};
+  Strides strides = dense_strides(shape);
+  if (components) strides[0] *= items;
+  const std::int64_t bytes = element_count(shape) * items * static_cast<std::int64_t>(size_of(view.dtype()));
+  view = AnyView(scratch.take<std::byte>(bytes), view.dtype(), shape, strides);
+  item = Strides{elements};
+}
 
 class HostTransform {
  public:
@@ -190,13 +177,10 @@ class HostTransform {
     Problem problem = part_of(p_, slice.axis, slice.range);
     batch.shape = Shape{slice.items};
     Scratch scratch(places_.outputs[place]);
-    for_each_output(
-        [&](const OutputKind&, AnyView& view, Strides& item) {
-          const DeviceOutput output = DeviceOutput::take(view, problem, slice.items, scratch);
-          view = output.view;
-          item = output.item;
-        },
-        problem.outputs, batch);
+    const auto take = [&](const OutputKind&, AnyView& view, Strides& item) {
+      take_on_device(view, item, problem, slice.items, scratch);
+    };
+    for_each_output(take, problem.outputs, batch);
     if (!engine_.reads_input()) return problem;
     // The view has the place that it would have with all columns.
     const Range read = engine_.columns_read(slice.range);
@@ -238,7 +222,7 @@ class HostTransform {
       slice.range = {slice.range.begin - begin, slice.range.end - begin};
       const std::byte* from = device.data();
       for (std::int64_t k = 0; k < (kind.has_components ? host.shape()[0] : 1); ++k) {
-        const auto rows = rows_of(kind.has_components ? component_of(host, k) : host, batch_.shape, strides, slice);
+        const auto rows = rows_of(host, batch_.shape, strides, slice, kind.has_components ? 1 : 0, k);
         staging_.download(from, rows, down_.get());
         from += rows.all_bytes();
         bytes += static_cast<std::int64_t>(rows.all_bytes());

@@ -13,18 +13,6 @@ inline constexpr std::uint32_t kNoSquare = UINT32_MAX;  ///< squared distance: n
 /// Whether a root is rounded once, to the output's type; else double has the last word.
 inline bool is_scaled(const Problem& p) { return p.metric == Metric::euclidean && (p.unit == 1 || !p.isotropic); }
 
-/// Whether all that is wanted are float distances and linear indices of all elements, without limits, of up to three
-/// axes.
-inline bool has_whole_outputs(const Problem& p) {
-  const DistanceOutputs& out = p.outputs;
-  bool whole = p.rank <= 3 && wants_only(p, {&DistanceOutputs::distance, &DistanceOutputs::nearest}) &&
-               !p.signed_distance && std::isinf(p.max_distance) &&
-               (!out.distance.present() || out.distance.dtype() == DType::float32);
-  for (int k = 0; k < p.rank; ++k)
-    whole &= p.region_extent(k) == p.extent(k) && p.border[static_cast<std::size_t>(k)] != Border::sites;
-  return whole;
-}
-
 struct SiteResults {
   bool serves = false;
   bool is_long = false;       ///< indices are of 64 bits
@@ -38,8 +26,16 @@ struct SiteResults {
     std::byte* nearest;
   };
 
+  /// Whether all that is wanted are linear indices and float distances of all elements, without limits, of up to three
+  /// axes.
   static bool serves_outputs(const Problem& p) {
-    return has_whole_outputs(p) && p.outputs.nearest.present() && (is_scaled(p) || !p.outputs.distance.present());
+    const AnyView& distance = p.outputs.distance;
+    bool serves = p.rank <= 3 && wants_only(p, {&DistanceOutputs::distance, &DistanceOutputs::nearest}) &&
+                  !p.signed_distance && std::isinf(p.max_distance) && p.outputs.nearest.present() &&
+                  (!distance.present() || (distance.dtype() == DType::float32 && is_scaled(p)));
+    for (int k = 0; k < p.rank; ++k)
+      serves &= p.region_extent(k) == p.extent(k) && p.border[static_cast<std::size_t>(k)] != Border::sites;
+    return serves;
   }
 
   static SiteResults of(const Problem& p, const Batch& batch) {

@@ -76,7 +76,6 @@ struct ValueResults {
   }
   __device__ std::int64_t row_bytes() const { return (squared.data ? squared : distance).y_stride; }
   /// Four neighbours, whose squares are less than 2²¹; of distances to faces, not 0.
-  ///
   /// @param inside  bits: distances that are negative
   __device__ void write_four(std::byte* to, const unsigned (&squares)[4], unsigned inside) const {
     if (squared.data) {

@@ -10,10 +10,9 @@ inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
 /// The leftmost of the candidates whose value is the least.
 struct Winners {
   static constexpr unsigned kNothing = kNoBound;
+  int first, last = first;
   unsigned best = kNothing;
-  int first, last;
 
-  __device__ explicit Winners(int candidate) : first(candidate), last(candidate) {}
   static __device__ unsigned square(const Plane& plane, int rows, int columns) { return plane.square(rows, columns); }
   static __device__ unsigned rounded(unsigned value) { return value; }
   /// The most that a value may be where `value` is the least.
@@ -21,15 +20,11 @@ struct Winners {
 
   /// A candidate behind all others.
   __device__ void offer(unsigned value, int candidate) {
-    if (value >= best) return;
-    best = value;
-    first = last = candidate;
+    if (value < best) best = value, first = last = candidate;
   }
   /// The winners of others.
   __device__ void join(unsigned value, int from, int) {
-    if (value > best || (value == best && from > first)) return;
-    best = value;
-    first = last = from;
+    if (value < best || (value == best && from <= first)) best = value, first = last = from;
   }
 };
 
@@ -37,11 +32,10 @@ struct Winners {
 template <class Rounding>
 struct LikelyWinners : Rounding {
   using Rounding::kNothing;
+  int first, last = first;
   unsigned best = kNothing;
-  int first, last;
 
-  __device__ explicit LikelyWinners(int candidate) : first(candidate), last(candidate) {}
-
+  explicit __device__ LikelyWinners(int candidate) : first(candidate) {}
   __device__ void offer(unsigned value, int candidate) { join(value, candidate, candidate); }
   __device__ void join(unsigned value, int from, int to) {
     if (value > Rounding::most(best)) return;
@@ -66,12 +60,6 @@ struct Entry {
     const unsigned carries = __shfl_sync(kAllLanes, column.above | column.below << 16, lane);
     return {__shfl_sync(kAllLanes, x, lane),
             {__shfl_sync(kAllLanes, column.bits, lane), carries & 0xFFFFu, carries >> 16}};
-  }
-  /// Least squared distance from any row of the band at column `to`.
-  template <class W>
-  __device__ unsigned bound(const Plane& plane, int to) const {
-    const unsigned rows = column.bits ? 0 : min(column.above, column.below - 31);
-    return W::square(plane, static_cast<int>(rows), to - x);
   }
 };
 

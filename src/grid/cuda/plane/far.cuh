@@ -47,6 +47,7 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
   using Results::plane_, Results::band_, Results::tile_, Results::x0_, Results::warp_, Results::start_,
       Results::is_open_, Results::best_, Results::codes_, Results::column;
   using typename Results::Value;
+  using RowWinners = std::conditional_t<kAny, LikelyWinners<UpperHalves>, Winners>;
   static constexpr int kHeld = kCapacity * sizeof(unsigned) / sizeof(Value);  ///< candidates whose squares fit
 
  public:
@@ -77,7 +78,7 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
       count = kLong ? load_squares(next) : load_all(next);
       if constexpr (kLong && !kAny)
         if (chunks == 0 && next > last_ && walk(count)) return;
-      find_winners_among(count);
+      find_winners(count);
       scan(count);
     }
     if constexpr (kSites) {
@@ -85,7 +86,7 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
       if constexpr (kLong)
         for (int next = first_; next <= last_;) {
           count = load_squares(next);
-          find_winners_among(count);
+          find_winners(count);
           find_columns(count);
         }
     }
@@ -118,15 +119,19 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
   }
   /// The same with those from `next` on that may win, as far as they fit.
   __device__ int load_squares(int& next) {
-    const FromLines left = from_lines(first_), right = from_lines(last_);
-    const int count = collect(next, left, right);
+    const int count = collect(next);
     for (int k = warp_; k < count; k += kFarWarps) store_squares(k, {m_.column[k], m_.words[k]});
     __syncthreads();
     return count;
   }
-  __device__ void find_winners_among(int count) {
-    if (count > kShortTile) find_winners_in_steps(count);
-    else if (count > kFewCandidates) find_winners(count);
+  /// At columns x0 + 32 p, a warp each.
+  __device__ void find_winners(int count) {
+    if (count > kShortTile) return find_winners_in_steps(count);
+    if (count <= kFewCandidates) return;
+    RowWinners winners{0};
+    look(x0_ + 32 * warp_, 0, count - 1, 1, winners);
+    keep_winners(warp_, winners);
+    __syncthreads();
   }
 
   /// Lane = column: the least values, where all rows of many candidates are convex. @returns whether they are
@@ -153,7 +158,8 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
   }
 
   /// Fills the memory with candidates from `next` on. @returns how many
-  __device__ int collect(int& next, const FromLines& left, const FromLines& right) {
+  __device__ int collect(int& next) {
+    const FromLines left(candidate(first_), plane_), right(candidate(last_), plane_);
     constexpr int kStep = kHeld > kFarBlock ? kFarBlock : kFarBlock / 2;
     int count = 0;
     do {
@@ -202,10 +208,7 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
     return (me.may_be_above() && !is_out(&LinePoint::upper)) || (me.may_be_below() && !is_out(&LinePoint::lower));
   }
 
-  __device__ FromLines from_lines(int k) const { return {candidate(k), plane_}; }
   __device__ Entry candidate(int k) const { return Entry::load(plane_, start_, k); }
-
-  using RowWinners = std::conditional_t<kAny, LikelyWinners<UpperHalves>, Winners>;
 
   /// The best of every `step`-th candidate from `first` to `last` at column x, for the lane's row.
   __device__ void look(int x, int first, int last, int step, RowWinners& winners) const {
@@ -223,15 +226,7 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
     m_.last_winner[p] = static_cast<int>(last);
   }
 
-  /// Winners at columns x0 + 32 p, a warp each.
-  __device__ void find_winners(int count) {
-    RowWinners winners(0);
-    look(x0_ + 32 * warp_, 0, count - 1, 1, winners);
-    keep_winners(warp_, winners);
-    __syncthreads();
-  }
-
-  /// The same by halving, where the warps share the candidates between two columns that are known.
+  /// Winners at columns x0 + 32 p by halving, where the warps share the candidates between two columns that are known.
   __device__ void find_winners_in_steps(int count) {
 #pragma unroll 1
     for (int level = 0; level < 3; ++level) {
@@ -239,7 +234,7 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
       const int p = (2 * (warp_ >> (3 - level)) + 1) * step;
       const int first = p - step == 0 ? 0 : m_.first_winner[p - step];
       const int last = p + step == kFarWarps ? count - 1 : m_.last_winner[p + step];
-      RowWinners winners(first);
+      RowWinners winners{first};
       look(x0_ + 32 * p, first + part, last, parts, winners);
       m_.part_best[warp_][lane_id()] = winners.best;
       m_.part_winners[warp_][lane_id()] =

@@ -217,26 +217,19 @@ class FarResults {
 #pragma unroll
         for (int j = 0; j < kTogether; ++j) squares[j] = stage[32 * (r - r0 + j)];
         Measured<kWriting> nearest[kTogether];
-        measure_all(squares, nearest);
+        if constexpr (!is_general(kWriting)) roots_of(squares, nearest);
 #pragma unroll
         for (int j = 0; j < kTogether; ++j, to += plane_.out.distance.y_stride) {
           if (r + j >= end) break;
-          if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, band_, r + j, x, nearest[j]);
+          if (is_general(kWriting) || squares[j] == 0 || squares[j] == kNothing)
+            nearest[j] = static_cast<Measured<kWriting>>(squares[j]);
+          if constexpr (is_general(kWriting))
+            emit_in_image(emitter_, plane_.item_of(band_), y0 + r + j, x, exact_value<V>(nearest[j]), -1, false);
           else if (kWriting != Writing::one_side || squares[j] > 0) *to = in_units(nearest[j]);
         }
       }
     }
   }
-  /// What squares measure, 0 and infinity included.
-  template <class M, int kCount>
-  static __device__ void measure_all(const double (&squares)[kCount], M (&measured)[kCount]) {
-    if constexpr (std::is_same_v<M, float>) roots_of(squares, measured);
-#pragma unroll
-    for (int j = 0; j < kCount; ++j)
-      if (std::is_same_v<M, double> || squares[j] == 0 || squares[j] == kNothing)
-        measured[j] = static_cast<M>(squares[j]);
-  }
-
   /// Through shared memory, as sites.
   __device__ void write_values() const {
     constexpr int kTogether = 8;

@@ -52,7 +52,6 @@ class RowWalk {
 
   /// The least values of the lane's row at the columns from x on, where all is convex, and of the candidates that have
   /// them the least code.
-  ///
   /// @param code_of  from a value and the columns to its candidate; null: codes are not wanted
   template <class CodeOf>
   __device__ void walk(int x, unsigned (&least)[kBand], unsigned (&codes)[kBand], CodeOf&& code_of) const {

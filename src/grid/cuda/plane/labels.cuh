@@ -27,7 +27,6 @@
 namespace fathom::grid::cuda::plane {
 
 /// Words of columns and rows. Thread = column of a band, warp = a word of each of its rows.
-///
 /// @param before  the row above the first image's, where that was packed earlier; null: there is none
 template <class T>
 __global__ void __launch_bounds__(kPackBlock)

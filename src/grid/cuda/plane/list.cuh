@@ -93,7 +93,10 @@ class EdgeWinners {
     const bool there = mine < list_.count;
     const Entry entry = list_.entry(mine);
     if (is_first) {
-      offer(entry, block, lane_of_least(there ? entry.bound<W>(plane_, x_) : W::kNothing));
+      const Column& c = entry.column;
+      const unsigned rows = c.bits ? 0 : min(c.above, c.below - 31);
+      const unsigned bound = W::square(plane_, static_cast<int>(rows), x_ - entry.x);  // of all rows
+      offer(entry, block, lane_of_least(there ? bound : W::kNothing));
       find_worst();
     }
     for (unsigned hopeful = __ballot_sync(kAllLanes, there && may_win(entry)); hopeful; hopeful &= hopeful - 1)
@@ -135,15 +138,16 @@ class EdgeWinners {
 };
 
 template <class W, int kBlock>
-class ListBuilder {
+class ListBuilder : BandList<W> {
+  using List = BandList<W>;
+  using List::plane, List::band, List::start, List::count;
+
  public:
-  __device__ ListBuilder(const Plane& plane, std::int64_t band, std::uint32_t* memory)
-      : plane_(plane),
-        band_(band),
-        cells_(plane.cells()),
+  __device__ ListBuilder(const Plane& p, std::int64_t of_band, std::uint32_t* memory)
+      : List{.plane = p, .band = of_band, .rows = reinterpret_cast<std::uint16_t*>(memory + p.cells())},
+        cells_(p.cells()),
         places_(memory),
-        masks_(memory + plane.cells()),
-        list_{.plane = plane, .band = band, .rows = reinterpret_cast<std::uint16_t*>(masks_)} {}
+        masks_(memory + cells_) {}
 
   __device__ void run() {
     find_columns();
@@ -151,7 +155,7 @@ class ListBuilder {
     find_places();
     write_list();
     __syncthreads();  // the masks give way to the bounds
-    if (list_.count > 0) {
+    if (count > 0) {
       find_bounds();
       __syncthreads();
       find_anchors();
@@ -168,8 +172,8 @@ class ListBuilder {
   __device__ void find_columns() {
 #pragma unroll 4
     for (int w = warp(); w < cells_; w += kWarps) {
-      const std::uint32_t bits = plane_.bits[list_.start + w * 32 + lane_id()],
-                          kept = plane_.keep_above(band_)[w] | plane_.keep_below(band_)[w],
+      const std::uint32_t bits = plane.bits[start + w * 32 + lane_id()],
+                          kept = plane.keep_above(band)[w] | plane.keep_below(band)[w],
                           wanted = __ballot_sync(kAllLanes, bits != 0) | kept, inner = inner_columns(w, bits);
       if (lane_id() == 0) masks_[w] = wanted & ~inner;
     }
@@ -178,8 +182,8 @@ class ListBuilder {
   __device__ std::uint32_t inner_columns(int w, std::uint32_t bits) const {
     const std::uint32_t solid = __ballot_sync(kAllLanes, bits == 0xFFFFFFFFu);
     if (!solid) return 0;
-    const bool left = w == 0 || plane_.bits[list_.start + w * 32 - 1] == 0xFFFFFFFFu;
-    const bool right = w + 1 == cells_ || plane_.bits[list_.start + w * 32 + 32] == 0xFFFFFFFFu;
+    const bool left = w == 0 || plane.bits[start + w * 32 - 1] == 0xFFFFFFFFu;
+    const bool right = w + 1 == cells_ || plane.bits[start + w * 32 + 32] == 0xFFFFFFFFu;
     return solid & (solid << 1 | unsigned{left}) & (solid >> 1 | (right ? 0x80000000u : 0u));
   }
 
@@ -195,67 +199,67 @@ class ListBuilder {
       }
       if (lane_id() == 31) of_warp[warp()] = sum;
       __syncthreads();
-      int before = list_.count, all = 0;
+      int before = count, all = 0;
       for (int k = 0; k < kWarps; ++k) {
         if (k < warp()) before += of_warp[k];
         all += of_warp[k];
       }
       if (w < cells_) places_[w] = static_cast<std::uint32_t>(before + sum - own);
-      list_.count += all;
+      count += all;
       __syncthreads();
     }
-    if (threadIdx.x == 0) plane_.left.list_count[band_] = static_cast<std::uint32_t>(list_.count);
+    if (threadIdx.x == 0) plane.left.list_count[band] = static_cast<std::uint32_t>(count);
   }
 
   __device__ void write_list() const {
     for (int w = warp(); w < cells_; w += kWarps) {
       const std::uint32_t mask = masks_[w];
       if (!(mask >> lane_id() & 1)) continue;
-      const std::int64_t to = list_.start + places_[w] + __popc(mask & lanes_before(lane_id()));
-      plane_.left.list_column[to] = static_cast<std::uint16_t>(w * 32 + lane_id());
+      const std::int64_t to = start + places_[w] + __popc(mask & lanes_before(lane_id()));
+      plane.left.list_column[to] = static_cast<std::uint16_t>(w * 32 + lane_id());
     }
   }
 
   __device__ void find_bounds() {
-    for (int block = warp(); block * 32 < list_.count; block += kWarps) {
+    for (int block = warp(); block * 32 < count; block += kWarps) {
       const int k = block * 32 + lane_id();
-      const Entry entry = list_.entry(k);
+      const Entry entry = this->entry(k);
       const unsigned above = warp_min(entry.column.above), below = warp_min(entry.column.below);
       const bool inside = __any_sync(kAllLanes, entry.column.bits != 0);
       const int first = __shfl_sync(kAllLanes, entry.x, 0);
-      const int last = __shfl_sync(kAllLanes, entry.x, min(31, list_.count - 1 - block * 32));
+      const int last = __shfl_sync(kAllLanes, entry.x, min(31, count - 1 - block * 32));
       if (lane_id() != 0) continue;
-      list_.rows[block] = static_cast<std::uint16_t>(inside ? 0 : min(above, below - 31));
-      list_.above[block] = static_cast<std::uint16_t>(inside ? BandList<W>::kInside : above);
-      list_.below[block] = static_cast<std::uint16_t>(below);
-      list_.first[block] = static_cast<std::uint16_t>(first);
-      list_.last[block] = static_cast<std::uint16_t>(last);
+      List::rows[block] = static_cast<std::uint16_t>(inside ? 0 : min(above, below - 31));
+      List::above[block] = static_cast<std::uint16_t>(inside ? List::kInside : above);
+      List::below[block] = static_cast<std::uint16_t>(below);
+      List::first[block] = static_cast<std::uint16_t>(first);
+      List::last[block] = static_cast<std::uint16_t>(last);
     }
   }
 
   __device__ bool is_open(int tile) const {
-    if (tile < 0 || tile >= plane_.tiles()) return false;
-    const uint2 cells = plane_.open_of(band_, tile);
+    if (tile < 0 || tile >= plane.tiles()) return false;
+    const uint2 cells = reinterpret_cast<const uint2*>(plane.left.open_cells + band * cells_)[tile];  // a byte each
     return (cells.x | cells.y) != 0;
   }
-  __device__ ushort2* anchors() const { return plane_.left.anchors + band_ * (plane_.tiles() + 1); }
+  __device__ ushort2* anchors() const { return plane.left.anchors + band * (plane.tiles() + 1); }
 
   __device__ void find_anchors() {
-    for (int edge = warp(); edge <= plane_.tiles(); edge += kWarps) {
+    for (int edge = warp(); edge <= plane.tiles(); edge += kWarps) {
       if (!is_open(edge - 1) && !is_open(edge)) continue;
-      const ushort2 winners = EdgeWinners<W>(list_, edge * kTile).find();
+      const ushort2 winners = EdgeWinners<W>(*this, edge * kTile).find();
       if (lane_id() == 0) anchors()[edge] = winners;
     }
   }
 
   __device__ void queue_tiles() const {
-    const int tiles = plane_.tiles();
-    const std::int64_t all = plane_.all_bands * tiles;
+    const int tiles = plane.tiles();
+    const std::int64_t all = plane.all_bands * tiles;
     for (int t0 = 0; t0 < tiles; t0 += kBlock) {
       const int tile = t0 + static_cast<int>(threadIdx.x);
       const bool open = is_open(tile);
       bool is_long = false;
-      if (open && list_.count > 0) {
+      if (open && count > 0) {
         const volatile ushort2* edges = anchors() + tile;
         is_long = int{edges[1].y} - int{edges[0].x} >= kShortTile;
       }
@@ -264,20 +268,17 @@ class ListBuilder {
         const unsigned queued = __ballot_sync(kAllLanes, mine);
         if (!queued) continue;
         unsigned place = 0;
-        if (lane_id() == 0) place = atomicAdd(&plane_.left.counters[kind], static_cast<unsigned>(__popc(queued)));
+        if (lane_id() == 0) place = atomicAdd(&plane.left.counters[kind], static_cast<unsigned>(__popc(queued)));
         place = __shfl_sync(kAllLanes, place, 0) + static_cast<unsigned>(__popc(queued & lanes_before(lane_id())));
         if (mine)
-          plane_.left.work[kind == 1 ? all - 1 - place : std::int64_t{place}] =
-              static_cast<std::uint32_t>(band_ * tiles + tile);
+          plane.left.work[kind == 1 ? all - 1 - place : std::int64_t{place}] =
+              static_cast<std::uint32_t>(band * tiles + tile);
       }
     }
   }
 
-  const Plane& plane_;
-  const std::int64_t band_;
   const int cells_;
   std::uint32_t *places_, *masks_;
-  BandList<W> list_;
 };
 
 /// W: Winners, or LikelyWinners where squares are rounded. kBlock: threads. kBlocks: of a multiprocessor

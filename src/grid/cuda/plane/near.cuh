@@ -111,35 +111,6 @@ class NearSearch {
   unsigned left_[8], right_[8];
 };
 
-/// Four words of row r of the band from column x on, with no more than the ends of their runs in the row are away. What
-/// is farther than the search reaches is left to far tiles.
-template <class Word>
-__device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t band, int r, int x) {
-#pragma unroll
-  for (int k = 0; k < Word::kColumns; ++k) {
-    const NearRuns runs(plane, band, r, (x + k * kHalf) / 32);
-#pragma unroll
-    for (int q = 0; q < 4; ++q) best[q] = Word::bounded(best[q], k, runs.steps(x % 32 + q), plane);
-  }
-}
-
-/// Marks the cells of four words, and those 256 columns behind, where results are not settled. @returns whether there
-/// are any
-///
-/// @param x  column of the first word
-template <class Word>
-__device__ bool mark_open(const Plane& plane, std::uint8_t* open_cells, const unsigned* best, int x,
-                          unsigned unsettled) {
-  bool open = false;
-#pragma unroll
-  for (int k = 0; k < Word::kColumns; ++k, x += kHalf)
-    if (Word::largest(best, k) >= unsettled && x < plane.width) {
-      open_cells[x / 32] = 1;
-      open = true;
-    }
-  return open;
-}
-
 /// What a block solves. V: the emitter's.
 template <Writing kWriting, Spacing kSpaced, class V>
 class NearTile : NearResults<kWriting, kSpaced, V> {
@@ -185,7 +156,7 @@ class NearTile : NearResults<kWriting, kSpaced, V> {
     const int r = r0 + lane_id() / 16, word = word0 + lane_id() % 16 * 4, x = x0_ + word;
     const auto* row = reinterpret_cast<const uint4*>(&m_.squares[r][kReach + word]);
     NearSearch<Word> search(row, plane_);
-    if constexpr (is_of_labels(kWriting)) bound_by_runs<Word>(search.best, plane_, band_, r, x);
+    if constexpr (is_of_labels(kWriting)) bound_by_runs(search.best, r, x);
     if (!whole_) {  // what lies outside the image must not keep the warp busy
 #pragma unroll
       for (int k = 0; k < Word::kColumns; ++k)
@@ -194,8 +165,28 @@ class NearTile : NearResults<kWriting, kSpaced, V> {
           if (r >= rows_ || x + k * kHalf >= plane_.width) search.best[q] = Word::without(search.best[q], k);
     }
     const unsigned unsettled = search.run();
-    if (unsettled != kAllSettled) is_open_ |= mark_open<Word>(plane_, open_cells_, search.best, x, unsettled);
+    if (unsettled != kAllSettled) mark_open(search.best, x, unsettled);
     this->write(row, search.best, r0, word0, unsettled);
+  }
+
+  /// Four words of row r from column x on, with no more than the ends of their runs in the row are away. What is farther
+  /// than the search reaches is left to far tiles.
+  __device__ void bound_by_runs(unsigned* best, int r, int x) const {
+#pragma unroll
+    for (int k = 0; k < Word::kColumns; ++k) {
+      const NearRuns runs(plane_, band_, r, (x + k * kHalf) / 32);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) best[q] = Word::bounded(best[q], k, runs.steps(x % 32 + q), plane_);
+    }
+  }
+  /// Marks the cells of four words from column x on, and those 256 columns behind, where results are not settled.
+  __device__ void mark_open(const unsigned* best, int x, unsigned unsettled) {
+#pragma unroll
+    for (int k = 0; k < Word::kColumns; ++k, x += kHalf)
+      if (Word::largest(best, k) >= unsettled && x < plane_.width) {
+        open_cells_[x / 32] = 1;
+        is_open_ = true;
+      }
   }
 
   std::uint8_t* const open_cells_;

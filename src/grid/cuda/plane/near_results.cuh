@@ -71,7 +71,6 @@ class NearResults {
   }
 
   /// The lane's four words of row r, from column x on, by a warp: of the rows r0 and r0 + 1 those of 64 words.
-  ///
   /// @param row        of keys, at the first of four
   /// @param unsettled  squared distances from which the far search writes
   __device__ void write(const uint4* row, const unsigned (&best)[4], int r0, int word0, unsigned unsettled) const {
@@ -126,7 +125,9 @@ class NearResults {
     if constexpr (kValues) {
 #pragma unroll
       for (int q = 0; q < 4; ++q)
-        if (is_there(r) && x + q < plane_.width) write_exact(plane_, emitter_, band_, r, x + q, exact[q]);
+        if (is_there(r) && x + q < plane_.width)
+          emit_in_image(emitter_, plane_.item_of(band_), plane_.height - rows_ + r, x + q, exact_value<V>(exact[q]), -1,
+                        false);
     } else {
       float distances[4];
 #pragma unroll
@@ -210,7 +211,6 @@ class NearResults {
   }
   /// Not inlined: it takes registers from the search. Nor of an object: what has an address is in memory, and would be
   /// written there for each task. Plain results by themselves: with others they take more registers than there are.
-  ///
   /// kPlain: emitter.sites serves
   template <bool kPlain>
   static __device__ __noinline__ void write_staged_sites(const Plane& plane, const Emitter<V>& emitter,

@@ -33,7 +33,6 @@ __device__ inline __half2 rows_outside(unsigned one, unsigned other) {
 }
 
 /// The columns of a word.
-///
 /// kCarried: with carries; else the words above and below say enough, and what they do not is too far.
 template <int kCount, bool kCarried>
 struct NearColumns {
@@ -65,7 +64,6 @@ struct NearColumns {
 };
 
 /// A sum, on the units of products.
-///
 /// @param one  1, which the compiler must not know
 __device__ inline unsigned sum_by_product(unsigned a, unsigned b, unsigned one) {
   unsigned sum;
@@ -98,7 +96,6 @@ struct NearSteps {
 
 /// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with
 /// their values, additions run on the FMA units and minima on the integer units. "No site" is infinity.
-///
 /// kBeyond: see Plane::beyond. kWeighted: with the spacing along columns.
 template <bool kBeyond, bool kWeighted>
 struct NearPairs : NearColumns<2, kWeighted> {
@@ -249,7 +246,6 @@ struct RoughKeys {
 };
 
 /// One column: its key. A candidate's key is the sum of those for the steps sideways and for those along its column.
-///
 /// kBeyond: see Plane::beyond. kUpper: it is asked on which side of a bit the site lies.
 template <class Keys, bool kCarried, bool kBeyond, bool kUpper>
 struct NearKeys : NearColumns<1, kCarried> {

@@ -86,19 +86,12 @@ struct Plane {
 
   __device__ std::uint32_t along(std::uint32_t rows) const { return rows * rows * spacing.row_weight; }
   __device__ std::uint32_t across(std::uint32_t columns) const { return columns * columns * spacing.column_weight; }
-  /// The same in double, …
+  /// The same in double.
   __device__ double along_exactly(int rows) const { return spacing.exact_row_weight * squared(rows); }
   __device__ double across_exactly(int columns) const { return spacing.exact_column_weight * squared(columns); }
   static __device__ double squared(int steps) {
     const auto n = static_cast<std::uint32_t>(abs(steps));
     return exact_double(n * n);
-  }
-  /// … or roughly, in columns, squared.
-  __device__ float along_roughly(int rows) const {
-    return spacing.row_ratio * (static_cast<float>(rows) * static_cast<float>(rows));
-  }
-  static __device__ float across_roughly(int columns) {
-    return static_cast<float>(columns) * static_cast<float>(columns);
   }
   __device__ std::uint32_t square(int rows, int columns) const {
     return along(static_cast<std::uint32_t>(rows)) + across(static_cast<std::uint32_t>(columns));
@@ -113,10 +106,6 @@ struct Plane {
   }
   __host__ __device__ std::int32_t cells() const { return pitch / 32; }
   __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }
-  /// Which of a tile's cells are open, a byte each.
-  __device__ uint2 open_of(std::int64_t band, std::int32_t tile) const {
-    return reinterpret_cast<const uint2*>(left.open_cells + band * cells())[tile];
-  }
   __device__ std::int64_t item_of(std::int64_t band) const {
     return static_cast<unsigned>(band) / static_cast<unsigned>(bands);
   }

@@ -21,15 +21,20 @@ inline constexpr int kGroups = kTile / 32;
 inline constexpr float kNoHeight = 1e30f;
 
 /// The columns of a chunk as seen from a line, lane and group by lane and group.
-class LineChunk {
- public:
-  __device__ LineChunk(const Plane& plane, std::int64_t band, int x0) : plane_(plane) {
+struct LineChunk {
+  const Plane& plane;
+  int rows[kGroups];
+  /// Bit j: the nearest site of column j·32 + lane lies there, not on the line.
+  unsigned keeps_above = 0, keeps_below = 0;
+  bool is_live = false;
+
+  __device__ LineChunk(const Plane& p, std::int64_t band, int x0) : plane(p) {
     for (int j = 0; j < kGroups; ++j) {
       const std::int64_t i = band * plane.pitch + x0 + j * 32 + lane_id();
-      const int2 rows = Column{plane.bits[i], plane.above[i], plane.below[i]}.from_upper(plane.beyond);
-      const int up = rows.x, down = rows.y;
-      rows_[j] = min(up, down);
-      if (up >= kNoRow && down >= kNoRow) rows_[j] = kNoRow;
+      const int2 both = Column{plane.bits[i], plane.above[i], plane.below[i]}.from_upper(plane.beyond);
+      const int up = both.x, down = both.y;
+      rows[j] = min(up, down);
+      if (up >= kNoRow && down >= kNoRow) rows[j] = kNoRow;
       if (up < kNoRow && up <= down && down > plane.beyond) keeps_above |= 1u << j;
       if (down < kNoRow && down <= up && up > plane.beyond) keeps_below |= 1u << j;
       is_live |= max(up, down) > plane.beyond;
@@ -37,7 +42,7 @@ class LineChunk {
   }
 
   /// Height of column j·32 + lane above the line.
-  __device__ float height(int j) const { return square(rows_[j]); }
+  __device__ float height(int j) const { return square(rows[j]); }
 
   /// Lists the columns that are not above the chord of the lowest columns around them. @returns how many
   __device__ int list(float2* columns) const {
@@ -46,9 +51,9 @@ class LineChunk {
     at[0] = at[kGroups + 1] = 0;
 #pragma unroll
     for (int j = 0; j < kGroups; ++j) {
-      const unsigned rows = warp_min(static_cast<unsigned>(rows_[j]));
-      least[j + 1] = square(static_cast<int>(rows));
-      at[j + 1] = static_cast<float>(j * 32 + lane_of(static_cast<unsigned>(rows_[j]), rows));
+      const unsigned fewest = warp_min(static_cast<unsigned>(rows[j]));
+      least[j + 1] = square(static_cast<int>(fewest));
+      at[j + 1] = static_cast<float>(j * 32 + lane_of(static_cast<unsigned>(rows[j]), fewest));
     }
     int count = 0;
 #pragma unroll
@@ -68,15 +73,7 @@ class LineChunk {
     return count;
   }
 
-  /// Bit j: the nearest site of column j·32 + lane lies there, not on the line.
-  unsigned keeps_above = 0, keeps_below = 0;
-  bool is_live = false;
-
- private:
-  __device__ float square(int rows) const { return rows < kNoRow ? plane_.from_line(rows) : kNoHeight; }
-
-  const Plane& plane_;
-  int rows_[kGroups];
+  __device__ float square(int steps) const { return steps < kNoRow ? plane.from_line(steps) : kNoHeight; }
 };
 
 /// One round: drops the listed columns above the chord of those `step` places before and behind. @returns how many are

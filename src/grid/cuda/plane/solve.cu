@@ -1,4 +1,4 @@
-// The kernels that plane/solve.cuh declares, and how they are launched.
+// The kernels that plane/solve.cuh declares.
 #include <algorithm>
 #include <iterator>
 

@@ -11,7 +11,6 @@
 namespace fathom::grid::cuda::plane {
 
 /// Launches a kernel that takes its turn (Plane::take_turn()).
-///
 /// @param memory  of a block, shared, in bytes
 template <class... Parameters>
 void launch_in_turn(void (*kernel)(Plane, Parameters...), dim3 blocks, int threads, std::size_t memory,

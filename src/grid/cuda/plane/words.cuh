@@ -45,7 +45,6 @@ __device__ inline int rows_down(std::uint32_t word, int rows) {
 
 /// The carries of an image's columns. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and
 /// the last site of each segment. Phase 2: with those of the others, the carries of the segment's words.
-///
 /// @param open  the bands of an image that are being solved, from x to before y. Images are left out of which none of
 ///              these is open. (0, 0): all are worked on
 __global__ void __launch_bounds__(kMostSegments * 32, resident_blocks(kMostSegments * 32, kCarryBlocks))

@@ -65,8 +65,7 @@ bool writes_pairs(const Problem& p, const Batch& batch) {
 using SmallKernel = void (*)(SmallImages, Emitter<std::int64_t>);
 
 template <Writing kWriting>
-constexpr SmallKernel kDistances =
-    solve_small_images<SmallDistances<kWriting>, is_of_labels(kWriting) || is_general(kWriting)>;
+constexpr SmallKernel kDistances = solve_small_images<SmallDistances<kWriting>>;
 
 SmallKernel kernel_of(Writing writing) {
   switch (writing) {
@@ -74,8 +73,8 @@ SmallKernel kernel_of(Writing writing) {
     case Writing::labels: return kDistances<Writing::labels>;
     case Writing::signed_labels: return kDistances<Writing::signed_labels>;
     case Writing::one_side: return kDistances<Writing::one_side>;
-    case Writing::sites: return solve_small_images<SmallSites<false>, true>;
-    case Writing::label_sites: return solve_small_images<SmallSites<true>, true>;
+    case Writing::sites: return solve_small_images<SmallSites<false>>;
+    case Writing::label_sites: return solve_small_images<SmallSites<true>>;
     case Writing::general: return kDistances<Writing::general>;
     case Writing::general_labels: return kDistances<Writing::general_labels>;
     default: return kDistances<Writing::unaligned>;
@@ -124,7 +123,7 @@ class SmallEngine final : public Engine {
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte*, cudaStream_t stream) const override {
-    const Writing writing = writing_with_signed_labels(part, is_float_field(part, kNoAxis), writes_pairs(part, batch));
+    const Writing writing = writing_of(part, is_float_field(part, kNoAxis), writes_pairs(part, batch), true);
     const SmallKernel kernel = kernel_of(writing);
     for (std::size_t side = 0; side < sides_of(p_); ++side) {
       SmallImages images = make_images(part, items, words + side * bytes_of_side(items));

@@ -73,7 +73,8 @@ template <Writing kWriting>
 struct SmallDistances : SmallResults {
   using Compared = WindowPairs;
   static constexpr bool kLabels = is_of_labels(kWriting), kHasTable = true;
-  static constexpr int kColumns = 32;  ///< of a tile
+  static constexpr bool kIsLarge = kLabels || is_general(kWriting);  ///< it takes 64 registers
+  static constexpr int kColumns = 32;                                ///< of a tile
   static constexpr int kOnRight = kLabels;
   static constexpr unsigned kHere = 0;
 
@@ -118,7 +119,7 @@ struct SmallSite : WindowSites {
 template <bool kHasLabels>
 struct SmallSites : SmallResults {
   using Compared = SmallSite;
-  static constexpr bool kLabels = kHasLabels, kHasTable = false;
+  static constexpr bool kLabels = kHasLabels, kHasTable = false, kIsLarge = true;
   static constexpr int kColumns = 16;
   static constexpr int kOnRight = 0;
   static constexpr unsigned kHere = SmallSite::kHere;
@@ -247,9 +248,9 @@ struct SmallImage : Results {
   }
 };
 
-/// Results: SmallDistances or SmallSites. kLarge: takes 64 registers
-template <class Results, bool kLarge>
-__global__ void __launch_bounds__(kSmallBlock, search_blocks(kSmallBlock, kLarge))
+/// Results: SmallDistances or SmallSites.
+template <class Results>
+__global__ void __launch_bounds__(kSmallBlock, search_blocks(kSmallBlock, Results::kIsLarge))
     solve_small_images(const __grid_constant__ SmallImages images,
                        const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 small_shared[];

@@ -162,7 +162,7 @@ class VolumeSolver {
       : p_(p),
         batch_(batch),
         finds_(piece.finds),
-        writing_(writing_with_signed_labels(p, !finds_ && writes_floats(p, piece.items), writes_pairs(p, batch))),
+        writing_(writing_of(p, !finds_ && writes_floats(p, piece.items), writes_pairs(p, batch), true)),
         passes_{make_volume(p, piece.items, finds_, words), Emitter<std::int64_t>::of(p, batch, piece.first_item),
                 stream, is_long(p)} {
     const std::int64_t first_item = piece.first_item, items = piece.items;
