@@ -63,40 +63,4 @@ struct Entry {
   }
 };
 
-// As seen from the lines above and below the band: what lies above the chord of two others on a line is not nearest
-// there (plane/prune.cuh).
-
-/// Whether a point lies on or above the chord of its neighbours; p, q: how far they are to the left and right. Heights
-/// are squared distances; keeps what rounding leaves in doubt.
-__device__ inline bool above_chord(float left, float middle, float right, float p, float q) {
-  const float width = p + q;
-  return middle * width * 0.999999f >= fmaf(left, q, fmaf(right, p, p * q * width));
-}
-
-/// A column, and the squared distances along it from the lines above and below the band.
-struct LinePoint {
-  float x, upper, lower;
-};
-
-struct FromLines : LinePoint {
-  int2 of_upper, of_lower;
-
-  __device__ FromLines(const Entry& entry, const Plane& plane)
-      : of_upper(entry.column.from_upper(plane.beyond)), of_lower(entry.column.from_lower(plane.beyond)) {
-    x = static_cast<float>(entry.x);
-    upper = plane.from_line(min(of_upper.x, of_upper.y));
-    lower = plane.from_line(min(of_lower.x, of_lower.y));
-  }
-  // Whether sites on that side may matter to the band, as far as the column by itself tells.
-  __device__ bool may_be_above() const { return of_upper.x <= of_upper.y; }
-  __device__ bool may_be_below() const { return of_lower.y <= of_lower.x; }
-};
-
-/// Whether `middle` lies above the chord of the two others on a line; false unless they are on either side of it.
-__device__ inline bool is_above(const LinePoint& left, const LinePoint& middle, const LinePoint& right,
-                                float LinePoint::*height) {
-  const float p = middle.x - left.x, q = right.x - middle.x;
-  return p > 0 && q > 0 && above_chord(left.*height, middle.*height, right.*height, p, q);
-}
-
 }  // namespace fathom::grid::cuda::plane

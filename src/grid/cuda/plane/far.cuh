@@ -1,13 +1,11 @@
 // The tiles that have unsettled cells: 32 rows × 256 columns, from the lists of candidates.
 //
 // Work mapping: persistent blocks of 8 warps take tiles from the queue, the long ones first. Phase 1: the vertical
-// distances of the candidates in the tile's range of winners go to shared memory, squared; of a long tile, those
-// candidates are left out that lie above the chords to the range's ends or their neighbours on both edges of the band.
-// Phase 2, lane = row: the candidates that win at every 32nd column; again they bound what can win between (see
-// plane/list.cuh). Phase 3, warp = 32 columns, lane = column with 32 rows in registers: a scan of that range, where the
-// square of the horizontal distance is computed once per candidate. Cost: some ten operations per element and candidate
-// in range. Where many candidates are convex along all rows, a walk takes the place of phases 2 and 3
-// (plane/far_walk.cuh).
+// distances of the candidates in the tile's range of winners go to shared memory, squared. Phase 2, lane = row: the
+// candidates that win at every 32nd column; again they bound what can win between (see plane/list.cuh). Phase 3, warp =
+// 32 columns, lane = column with 32 rows in registers: a scan of that range, where the square of the horizontal
+// distance is computed once per candidate. Cost: some ten operations per element and candidate in range. Where many
+// candidates are convex along all rows, a walk takes the place of phases 2 and 3 (plane/far_walk.cuh).
 //
 // With nearest sites, values are 2 d² + 1 where the column's nearest site is below and none as near above, else 2 d².
 // A second scan looks for the candidates whose value is the least, and takes the right one of several by a code for
@@ -30,12 +28,10 @@ enum class Nearest : std::uint8_t { above, below, both };
 struct FarMemory {
   unsigned squares[kCapacity * 32];  ///< [candidate][row]
   int column[kCapacity];
-  Column words[kCapacity];
   Nearest nearest[kCapacity];  ///< sites of candidates
   int first_winner[kFarWarps + 1], last_winner[kFarWarps + 1];
   unsigned part_best[kFarWarps][32];
   ushort2 part_winners[kFarWarps][32];
-  int kept[kFarWarps];
   int ticket;
 };
 
@@ -59,10 +55,8 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
     last_ = edges[1].y;
   }
 
-  /// kLong: candidates are filtered, in chunks of what fits; else all at once.
-  template <bool kLong>
   __device__ void solve() {
-    find<kLong>();
+    find();
     if (is_general(kWriting) || kAny) __syncthreads();  // the squares give way to the results
     this->write(first_ <= last_);
   }
@@ -71,24 +65,23 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
   /// [candidate][row]
   __device__ Value* squares() const { return reinterpret_cast<Value*>(m_.squares); }
 
-  template <bool kLong>
+  /// In chunks of what fits.
   __device__ void find() {
     int count = 0, chunks = 0;
     for (int next = first_; next <= last_; ++chunks) {
-      count = kLong ? load_squares(next) : load_all(next);
-      if constexpr (kLong && !kAny)
+      count = load(next);
+      if constexpr (!kAny)
         if (chunks == 0 && next > last_ && walk(count)) return;
       find_winners(count);
       scan(count);
     }
     if constexpr (kSites) {
       if (chunks < 2) return find_columns(count);
-      if constexpr (kLong)
-        for (int next = first_; next <= last_;) {
-          count = load_squares(next);
-          find_winners(count);
-          find_columns(count);
-        }
+      for (int next = first_; next <= last_;) {
+        count = load(next);
+        find_winners(count);
+        find_columns(count);
+      }
     }
   }
 
@@ -106,22 +99,20 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
     }
     squares()[k * 32 + lane_id()] = square;
   }
-  /// Fills the memory with all candidates, and their squares. @returns how many
-  __device__ int load_all(int& next) {
-    const int count = last_ - first_ + 1, mine = warp_ + kFarWarps * lane_id();
-    const Entry entry = mine < count ? candidate(first_ + mine) : Entry{};
-    __syncthreads();  // the tile before is done with the memory
-    if (mine < count) m_.column[mine] = entry.x;
-    for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
+  /// Fills the memory with the candidates from `next` on, as far as they fit, and their squares. @returns how many
+  __device__ int load(int& next) {
+    const int first = next, count = min(last_ - next + 1, kHeld);
+    const auto entry_of = [&](int k) { return k < count ? Entry::load(plane_, start_, first + k) : Entry{}; };
+    Entry entry = entry_of(warp_ + kFarWarps * lane_id());
+    __syncthreads();  // what was there before is done with
+    for (int k0 = warp_; k0 < count; k0 += kFarBlock) {
+      const int mine = k0 + kFarWarps * lane_id();
+      if (k0 >= kFarWarps) entry = entry_of(mine);
+      if (mine < count) m_.column[mine] = entry.x;
+      for (int k = 0; k < 32 && k0 + kFarWarps * k < count; ++k) store_squares(k0 + kFarWarps * k, entry.from_lane(k));
+    }
     __syncthreads();
-    next = last_ + 1;
-    return count;
-  }
-  /// The same with those from `next` on that may win, as far as they fit.
-  __device__ int load_squares(int& next) {
-    const int count = collect(next);
-    for (int k = warp_; k < count; k += kFarWarps) store_squares(k, {m_.column[k], m_.words[k]});
-    __syncthreads();
+    next += count;
     return count;
   }
   /// At columns x0 + 32 p, a warp each.
@@ -156,59 +147,6 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
     }
     return true;
   }
-
-  /// Fills the memory with candidates from `next` on. @returns how many
-  __device__ int collect(int& next) {
-    const FromLines left(candidate(first_), plane_), right(candidate(last_), plane_);
-    constexpr int kStep = kHeld > kFarBlock ? kFarBlock : kFarBlock / 2;
-    int count = 0;
-    do {
-      const int k = next + static_cast<int>(threadIdx.x);
-      const bool is_there = k <= last_ && k < next + kStep;
-      const Entry entry = is_there ? candidate(k) : Entry{};
-      const Entry before = neighbour(k, entry, -1), behind = neighbour(k, entry, 1);
-      const bool keep = is_there && may_win(k, entry, before, behind, left, right);
-      const unsigned kept = __ballot_sync(kAllLanes, keep);
-      __syncthreads();
-      if (lane_id() == 0) m_.kept[warp_] = __popc(kept);
-      __syncthreads();
-      int place = count + __popc(kept & lanes_before(lane_id()));
-#pragma unroll
-      for (int w = 0; w < kFarWarps; ++w) {
-        if (w < warp_) place += m_.kept[w];
-        count += m_.kept[w];
-      }
-      if (keep) {
-        m_.column[place] = entry.x;
-        m_.words[place] = entry.column;
-      }
-      next += kStep;
-    } while (next <= last_ && count + min(kStep, last_ - next + 1) <= kHeld);
-    __syncthreads();
-    return count;
-  }
-
-  /// The candidate before or behind, which the lane beside has but at the warp's ends.
-  __device__ Entry neighbour(int k, const Entry& entry, int step) const {
-    const int lane = lane_id() + step;
-    const bool is_outside = lane < 0 || lane > 31, is_there = k + step >= first_ && k + step <= last_;
-    const Entry outside = is_outside && is_there ? candidate(k + step) : Entry{};
-    const Entry beside = entry.from_lane(lane & 31);
-    return is_outside ? outside : beside;
-  }
-
-  __device__ bool may_win(int k, const Entry& entry, const Entry& one_before, const Entry& one_behind,
-                          const FromLines& left, const FromLines& right) const {
-    if (entry.column.bits || k == first_ || k == last_) return true;
-    const FromLines me(entry, plane_), before(one_before, plane_), behind(one_behind, plane_);
-    const auto is_out = [&](float LinePoint::*height) {
-      return is_above(left, me, behind, height) || is_above(before, me, right, height) ||
-             is_above(left, me, right, height);
-    };
-    return (me.may_be_above() && !is_out(&LinePoint::upper)) || (me.may_be_below() && !is_out(&LinePoint::lower));
-  }
-
-  __device__ Entry candidate(int k) const { return Entry::load(plane_, start_, k); }
 
   /// The best of every `step`-th candidate from `first` to `last` at column x, for the lane's row.
   __device__ void look(int x, int first, int last, int step, RowWinners& winners) const {
@@ -353,11 +291,11 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
     const std::uint32_t tile = plane.left.work[all - 1 - ticket];
-    Tile(plane, emitter, memory, tile).template solve<true>();
+    Tile(plane, emitter, memory, tile).solve();
     __syncthreads();
   }
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x)
-    Tile(plane, emitter, memory, plane.left.work[i]).template solve<false>();
+    Tile(plane, emitter, memory, plane.left.work[i]).solve();
 }
 
 }  // namespace fathom::grid::cuda::plane

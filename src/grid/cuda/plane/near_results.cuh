@@ -70,8 +70,8 @@ class NearResults {
     }
   }
 
-  /// The lane's four words of row r, from column x on, by a warp: of the rows r0 and r0 + 1 those of 64 words.
-  /// @param row        of keys, at the first of four
+  /// What a warp has found: 64 words of rows r0 and r0 + 1, four to a lane.
+  /// @param row        of keys, at the lane's first of four
   /// @param unsettled  squared distances from which the far search writes
   __device__ void write(const uint4* row, const unsigned (&best)[4], int r0, int word0, unsigned unsettled) const {
     const int r = r0 + lane_id() / 16, x = x0_ + word0 + lane_id() % 16 * 4;

@@ -152,15 +152,6 @@ struct Column {
     const int to_below = down ? __ffs(static_cast<int>(down)) + beyond - 1 - r : static_cast<int>(below) - r;
     return make_int2(to_above, to_below);
   }
-  /// Rows from the line above the band up (x) and down (y) to the nearest sites, and the same from the line below.
-  __device__ int2 from_upper(int beyond) const {
-    const int down = bits ? __ffs(static_cast<int>(bits)) - 1 + beyond : static_cast<int>(below);
-    return make_int2(static_cast<int>(above) - 1, down);
-  }
-  __device__ int2 from_lower(int beyond) const {
-    const int up = bits ? __clz(static_cast<int>(bits)) + beyond : static_cast<int>(above) + 31;
-    return make_int2(up, static_cast<int>(below) - 32);
-  }
   /// Vertical distance at row r; ≥ kNoRow: no site.
   __device__ int at(int r, int beyond) const {
     const int2 rows = both(r, beyond);

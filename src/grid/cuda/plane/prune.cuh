@@ -13,12 +13,19 @@
 // from outside with many threads. Cost: O(columns) per line of unfinished bands, a few rounds.
 #pragma once
 
-#include "grid/cuda/plane/candidates.cuh"
+#include "grid/cuda/plane/plane.cuh"
 
 namespace fathom::grid::cuda::plane {
 
 inline constexpr int kGroups = kTile / 32;
 inline constexpr float kNoHeight = 1e30f;
+
+/// Whether a point lies on or above the chord of its neighbours; p, q: how far they are to the left and right. Heights
+/// are squared distances; keeps what rounding leaves in doubt.
+__device__ inline bool above_chord(float left, float middle, float right, float p, float q) {
+  const float width = p + q;
+  return middle * width * 0.999999f >= fmaf(left, q, fmaf(right, p, p * q * width));
+}
 
 /// The columns of a chunk as seen from a line, lane and group by lane and group.
 struct LineChunk {
@@ -31,8 +38,9 @@ struct LineChunk {
   __device__ LineChunk(const Plane& p, std::int64_t band, int x0) : plane(p) {
     for (int j = 0; j < kGroups; ++j) {
       const std::int64_t i = band * plane.pitch + x0 + j * 32 + lane_id();
-      const int2 both = Column{plane.bits[i], plane.above[i], plane.below[i]}.from_upper(plane.beyond);
-      const int up = both.x, down = both.y;
+      const unsigned bits = plane.bits[i];
+      const int up = static_cast<int>(plane.above[i]) - 1;
+      const int down = bits ? __ffs(static_cast<int>(bits)) - 1 + plane.beyond : static_cast<int>(plane.below[i]);
       rows[j] = min(up, down);
       if (up >= kNoRow && down >= kNoRow) rows[j] = kNoRow;
       if (up < kNoRow && up <= down && down > plane.beyond) keeps_above |= 1u << j;
