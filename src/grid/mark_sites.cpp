@@ -9,7 +9,7 @@
 #include "grid/cpu/site_mask.h"
 
 #ifdef FATHOM_HAS_CUDA
-#include "grid/cuda/mark_sites.h"
+#include "grid/cuda/transform.h"
 #endif
 
 namespace fathom::grid {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "grid/chessboard_nearest.hd.h"
 #include "grid/problem.h"
 #include "grid/value.hd.h"
 
@@ -15,6 +16,17 @@ inline constexpr int kStepsBeyond = 24;  ///< how far beyond the ends of a line 
 /// The type that holds all values of the problem exactly (f64: correctly rounded sums).
 ValueKind value_kind(const Problem& problem);
 
+/// Calls visitor(TypeTag<V>{}) with it.
+template <class Visitor>
+auto with_value_type(const Problem& problem, Visitor&& visitor) {
+  switch (value_kind(problem)) {
+    case ValueKind::i32: return visitor(TypeTag<std::int32_t>{});
+    case ValueKind::i64: return visitor(TypeTag<std::int64_t>{});
+    case ValueKind::f64: break;
+  }
+  return visitor(TypeTag<double>{});
+}
+
 template <class V>
 AxisCost<V> axis_cost(const Problem& problem, int axis) {
   AxisCost<V> cost{.euclidean = problem.metric == Metric::euclidean};
@@ -23,6 +35,19 @@ AxisCost<V> axis_cost(const Problem& problem, int axis) {
   const V s = static_cast<V>(std::is_floating_point_v<V> ? problem.spacing[k] : multiple);
   cost.weight = cost.euclidean ? s * s : s;
   return cost;
+}
+
+template <class V>
+ChessboardBoxes<V, kMaxSpaceRank> chessboard_boxes(const Problem& problem) {
+  ChessboardBoxes<V, kMaxSpaceRank> boxes{.rank = problem.rank};
+  for (int k = 0; k < problem.rank; ++k) {
+    const auto axis = static_cast<std::size_t>(k);
+    boxes.extent[k] = problem.extent(k);
+    boxes.index_step[k] = problem.index_step[axis];
+    boxes.cost[k] = axis_cost<V>(problem, k);
+    boxes.periodic[k] = problem.border[axis] == Border::periodic;
+  }
+  return boxes;
 }
 
 /// Largest value that the maximum distance keeps; no_cap() without a maximum.

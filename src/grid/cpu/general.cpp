@@ -22,7 +22,7 @@
 #include <optional>
 
 #include "core/parallel.h"
-#include "grid/cpu/chessboard_nearest.h"
+#include "fathom/core/error.h"
 #include "grid/cpu/classes.h"
 #include "grid/cpu/column_pass.h"
 #include "grid/cpu/emit.h"
@@ -409,10 +409,33 @@ class Transform {
 
   void search_nearest(PerAxis<std::int64_t> at, int count, const V* values, const V* coordinate,
                       IndexOf<V>* index) const {
-    const ChessboardNearest<V> nearest(p_, classes_, memory_.words);
-    for (int i = 0; i < count; ++i, ++at[at_axis(last())])
-      index[i] = static_cast<IndexOf<V>>(
-          values[i] < cap_ ? nearest.find(at, values[i], static_cast<std::int64_t>(coordinate[i])) : -1);
+    const auto boxes = chessboard_boxes<V>(p_);
+    for (int i = 0; i < count; ++i, ++at[at_axis(last())]) {
+      index[i] = -1;
+      if (values[i] >= cap_) continue;
+      const std::int64_t site = boxes.find(
+          at.data(), values[i], static_cast<std::int64_t>(coordinate[i]),
+          [&](const std::int64_t* here, std::int64_t row, std::int64_t x, std::int64_t end) {
+            const RowWord* words = memory_.words + row * strips_of(p_.extent(last()));
+            return first_site_in_row(
+                x, end, p_.extent(last()), [&](std::int64_t c) { return words[c / kStrip]; },
+                [&](std::int64_t c) { return is_site_of(at, here, c, words[c / kStrip].bits >> (c % kStrip) & 1); });
+          });
+      if (site < 0) throw InternalError("a chessboard distance has no site");
+      index[i] = static_cast<IndexOf<V>>(site);
+    }
+  }
+  /// Whether the element at x of a row is what the element at `at` looks for. @param here  the row
+  bool is_site_of(const PerAxis<std::int64_t>& at, const std::int64_t* here, std::int64_t x, bool is_marked) const {
+    if (!classes_.boundaries()) return is_marked;
+    PerAxis<std::int64_t> to{};
+    std::copy_n(here, last(), to.begin());
+    to[at_axis(last())] = x;
+    const std::byte *own = p_.input.data() + offset_of(p_.input, at),
+                    *other = p_.input.data() + offset_of(p_.input, to);
+    // Where label 0 is pinned, an element with distance 0 finds itself.
+    if (own == other) return classes_.pins() && classes_.is_background(own);
+    return classes_.differ(own, other);
   }
 
   const Problem& p_;
@@ -433,22 +456,11 @@ class Transform {
   std::atomic<int> near_failures_{0};  ///< less successes
 };
 
-/// Calls visitor(TypeTag<V>{}) with the problem's value type.
-template <class Visitor>
-auto with_value_type(const Problem& problem, Visitor&& visitor) {
-  switch (value_kind(problem)) {
-    case ValueKind::i32: return visitor(TypeTag<std::int32_t>{});
-    case ValueKind::i64: return visitor(TypeTag<std::int64_t>{});
-    case ValueKind::f64: break;
-  }
-  return visitor(TypeTag<double>{});
-}
-
 }  // namespace
 }  // namespace general
 
 std::size_t general_scratch_bytes(const Problem& problem, InstructionSet, int threads) {
-  return general::with_value_type(problem, [&](auto tag) {
+  return with_value_type(problem, [&](auto tag) {
     general::Memory<typename decltype(tag)::type> memory;
     return memory.take(nullptr, problem, general::Extents(problem), threads);
   });
@@ -456,7 +468,7 @@ std::size_t general_scratch_bytes(const Problem& problem, InstructionSet, int th
 
 void general_transform(const Problem& problem, InstructionSet instruction_set, int threads, std::byte* scratch,
                        const Execution& execution) {
-  general::with_value_type(problem, [&](auto tag) {
+  with_value_type(problem, [&](auto tag) {
     general::Transform<typename decltype(tag)::type>(problem, instruction_set, threads, scratch, execution).run();
     return 0;
   });

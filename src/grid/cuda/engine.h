@@ -32,7 +32,7 @@ class Engine {
   };
   virtual Cut cut() const = 0;
   /// Parts of an item that are packed by themselves begin at multiples of this along axis 0.
-  virtual std::int64_t packed_unit() const = 0;
+  virtual std::int64_t packed_unit() const { return cut().unit; }
   /// Whether solve() reads the input, too; then the cut is along the last axis.
   virtual bool reads_input() const { return false; }
   /// Which columns of the input it reads then: those of the part of the region.
@@ -54,22 +54,22 @@ class Engine {
 
 inline bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::labels; }
 
-/// For images of at most 128 × 128 elements, and lines as images of one row: Euclidean, with equal spacings, without
-/// periodic borders; from a mask signed only as floats without nearest sites. Null for others.
+// The engines, each for a problem that it serves, else null. All but the last are for Euclidean distances without
+// periodic borders, and from a mask signed only as floats without nearest sites.
+/// For images of at most 128 × 128 elements, and lines as images of one row, with equal spacings.
 namespace small {
 std::unique_ptr<Engine> make_engine(const Problem& problem);
 }
-/// For images. Null where it does not serve: it is for Euclidean distances without periodic borders; from a mask signed
-/// only as floats without nearest sites; with spacings that are no small multiples of a unit only from masks without
-/// nearest sites, and of which none is more than 256 times the other; and axes of at most 46,000 elements.
+/// For images, of axes of at most 46,000 elements; with spacings that are no small multiples of a unit only from masks
+/// without nearest sites, and where none is more than 256 times the other.
 namespace plane {
 std::unique_ptr<Engine> make_engine(const Problem& problem);
 }
-/// The same for volumes: three axes of at most 2048 elements, of labels 1024; with unequal spacings, and with nearest
-/// sites, 1024 along the first two. With any spacings.
+/// For volumes with any spacings: three axes of at most 2048 elements, of labels 1024; with unequal spacings, and with
+/// nearest sites, 1024 along the first two.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);
 /// For volumes on the device whose rows of float distances from a mask, and of indices of nearest sites, begin inside
-/// sectors of memory. Null for others. Results are not cut. It is faster than the one before.
+/// sectors of memory. Results are not cut. It is faster than the one before.
 std::unique_ptr<Engine> make_transposed_volume_engine(const Problem& problem);
 /// Every option, any extents.
 namespace general {

@@ -1,7 +1,7 @@
 // Which elements are sites, one byte each: thread = element. Cost: that of the memory that is read and written.
 #include "core/cuda/runtime.h"
 #include "grid/cuda/input/layout.cuh"
-#include "grid/cuda/mark_sites.h"
+#include "grid/cuda/transform.h"
 #include "grid/element.hd.h"
 
 namespace fathom::grid::cuda {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "grid/cuda/scratch.h"
-
 namespace fathom::grid::cuda {
 
 namespace {
@@ -44,73 +42,56 @@ std::int64_t units_in(std::size_t piece, std::size_t bytes, std::int64_t count) 
                                   std::max<std::int64_t>(count, 1));
 }
 
-class Scheduler {
- public:
-  Scheduler(const Problem& p, const Batch& batch, const Engine& engine)
-      : p_(p), engine_(engine), count_(batch.count()), of_input_(input_bytes(p)), of_output_(output_bytes(p, 1)) {}
+/// Elements along an axis of `length`, a multiple of `unit`, that take at most `piece` bytes.
+std::int64_t pieces_of(std::int64_t length, std::int64_t unit, std::size_t bytes_each, std::size_t piece) {
+  return unit * units_in(piece, bytes_each * static_cast<std::size_t>(unit), (length + unit - 1) / unit);
+}
 
-  std::size_t all_bytes() const { return (of_input_ + of_output_) * static_cast<std::size_t>(count_); }
-
-  /// With pieces of at most `piece` bytes, as far as they can be so small.
-  Schedule make(std::size_t piece) const {
-    Schedule s;
-    s.items = units_in(piece, of_input_ + of_output_, engine_.group_of(count_));
-    const Engine::Cut cut = engine_.cut();
-    const std::int64_t length = p_.extent(0), results = p_.region_extent(cut.axis);
-    s.upload = length;
-    std::int64_t step = p_.extent(cut.axis);
-    if (s.items == 1) {
-      s.upload = pieces_of(length, engine_.packed_unit(), of_input_ / static_cast<std::size_t>(length), piece);
-      step = pieces_of(step, cut.unit, of_output_ / static_cast<std::size_t>(results), piece);
-    }
-    s.parts = cut_range(p_.range(cut.axis), cut.unit, step);
-    const bool several_groups = s.items < count_;
-    s.upload_places = several_groups || s.upload < length ? 2 : 1;
-    s.part_places = several_groups || s.parts.size() > 1 ? 2 : 1;
-    measure(s, cut);
-    return s;
+/// With pieces of at most `piece` bytes, as far as they can be so small.
+Schedule schedule_of(const Problem& p, std::int64_t count, const Engine& engine, std::size_t piece) {
+  const std::size_t of_input = input_bytes(p), of_output = output_bytes(p, 1);
+  const Engine::Cut cut = engine.cut();
+  const std::int64_t length = p.extent(0), results = p.region_extent(cut.axis);
+  const std::size_t of_row = of_input / static_cast<std::size_t>(length);
+  Schedule s{.items = units_in(piece, of_input + of_output, engine.group_of(count)), .upload = length};
+  std::int64_t step = p.extent(cut.axis);
+  if (s.items == 1) {
+    s.upload = pieces_of(length, engine.packed_unit(), of_row, piece);
+    step = pieces_of(step, cut.unit, of_output / static_cast<std::size_t>(results), piece);
   }
-
- private:
-  /// Elements along an axis of `length`, a multiple of `unit`, that take at most `piece` bytes.
-  static std::int64_t pieces_of(std::int64_t length, std::int64_t unit, std::size_t bytes_each, std::size_t piece) {
-    return unit * units_in(piece, bytes_each * static_cast<std::size_t>(unit), (length + unit - 1) / unit);
+  s.parts = cut_range(p.range(cut.axis), cut.unit, step);
+  const bool several_groups = s.items < count;
+  s.upload_places = several_groups || s.upload < length ? 2 : 1;
+  s.part_places = several_groups || s.parts.size() > 1 ? 2 : 1;
+  const auto items = static_cast<std::size_t>(s.items);
+  s.upload_bytes = of_row * static_cast<std::size_t>(std::min(s.upload, length)) * items;
+  s.words_bytes = engine.words_bytes(s.items);
+  for (const Range& range : s.parts) {
+    const Problem part = part_of(p, cut.axis, range);
+    s.scratch_bytes = std::max(s.scratch_bytes, engine.scratch_bytes(part, s.items));
+    s.output_bytes = std::max(s.output_bytes, output_bytes(part, s.items));
+    if (!engine.reads_input()) continue;
+    const std::size_t column = of_input / static_cast<std::size_t>(p.extent(cut.axis));
+    const Range read = engine.columns_read(range);
+    s.input_bytes = std::max(s.input_bytes, column * static_cast<std::size_t>(read.end - read.begin) * items);
   }
-
-  void measure(Schedule& s, const Engine::Cut& cut) const {
-    const auto items = static_cast<std::size_t>(s.items);
-    const std::int64_t upload = std::min(s.upload, p_.extent(0));
-    s.upload_bytes = of_input_ / static_cast<std::size_t>(p_.extent(0)) * static_cast<std::size_t>(upload) * items;
-    s.words_bytes = engine_.words_bytes(s.items);
-    for (const Range& range : s.parts) {
-      const Problem part = part_of(p_, cut.axis, range);
-      s.scratch_bytes = std::max(s.scratch_bytes, engine_.scratch_bytes(part, s.items));
-      s.output_bytes = std::max(s.output_bytes, output_bytes(part, s.items));
-      if (!engine_.reads_input()) continue;
-      const std::size_t columns = of_input_ / static_cast<std::size_t>(p_.extent(cut.axis));
-      const Range read = engine_.columns_read(range);
-      s.input_bytes = std::max(s.input_bytes, columns * static_cast<std::size_t>(read.end - read.begin) * items);
-    }
-  }
-
-  const Problem& p_;
-  const Engine& engine_;
-  const std::int64_t count_;
-  const std::size_t of_input_, of_output_;  ///< bytes of an item
-};
+  return s;
+}
 
 }  // namespace
 
+Schedule::Places Schedule::take(Scratch& scratch) const {
+  const auto take = [&](std::size_t bytes) { return scratch.take<std::byte>(static_cast<std::int64_t>(bytes)); };
+  Places places{.words = take(words_bytes), .scratch = take(scratch_bytes)};
+  for (int k = 0; k < upload_places; ++k) places.uploads[static_cast<std::size_t>(k)] = take(upload_bytes);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(part_places); ++k)
+    places.inputs[k] = take(input_bytes), places.outputs[k] = take(output_bytes);
+  return places;
+}
+
 std::size_t Schedule::bytes() const {
   Scratch scratch(nullptr);
-  const auto take = [&](std::size_t bytes, int places) {
-    for (int k = 0; k < places; ++k) scratch.take<std::byte>(static_cast<std::int64_t>(bytes));
-  };
-  take(words_bytes, 1);
-  take(scratch_bytes, 1);
-  take(upload_bytes, upload_places);
-  take(input_bytes, part_places);
-  take(output_bytes, part_places);
+  take(scratch);
   return scratch.bytes();
 }
 
@@ -131,10 +112,11 @@ Problem part_of(const Problem& problem, int axis, const Range& range) {
 }
 
 Schedule make_schedule(const Problem& problem, const Batch& batch, const Engine& engine, std::size_t budget) {
-  const Scheduler scheduler(problem, batch, engine);
+  const auto count = static_cast<std::size_t>(batch.count());
+  const std::size_t all = (input_bytes(problem) + output_bytes(problem, 1)) * count;
   const std::size_t pieces = batch.count() > 1 ? kPiecesOfBatch : kPiecesOfItem;
-  for (std::size_t piece = std::clamp(scheduler.all_bytes() / pieces, kWorthCutting, kLargestPiece);; piece /= 2) {
-    Schedule schedule = scheduler.make(piece);
+  for (std::size_t piece = std::clamp(all / pieces, kWorthCutting, kLargestPiece);; piece /= 2) {
+    Schedule schedule = schedule_of(problem, batch.count(), engine, piece);
     if (schedule.bytes() <= budget) return schedule;
     if (piece > 0) continue;
     schedule.upload_places = schedule.part_places = 1;

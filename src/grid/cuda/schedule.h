@@ -2,6 +2,7 @@
 // the input of a group into uploads along axis 0, its results into parts along the engine's cut.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "grid/cuda/engine.h"
@@ -19,6 +20,12 @@ struct Schedule {
   std::size_t input_bytes = 0;   ///< of a part, where the engine reads the input again
   std::size_t output_bytes = 0;  ///< of a part
 
+  /// Where the pieces lie.
+  struct Places {
+    std::byte *words, *scratch;
+    std::array<std::byte*, 2> uploads{}, inputs{}, outputs{};
+  };
+  Places take(Scratch& scratch) const;
   /// Of device memory.
   std::size_t bytes() const;
 };

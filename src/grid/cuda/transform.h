@@ -36,6 +36,9 @@ std::size_t host_bytes(const Problem& problem, const Batch& batch, std::size_t b
 /// @param budget  at least host_bytes() of it
 Done transform_host(const Problem& problem, const Batch& batch, std::size_t budget, const Execution& execution);
 
+/// As grid::mark_sites(), checked and not empty; any rule but `labels`.
+void mark_sites(const AnyConstDeviceView& input, const Sites& sites, const AnyDeviceView& marks, Stream stream);
+
 /// Bytes that a call may take of what the current device has left.
 std::size_t free_bytes();
 

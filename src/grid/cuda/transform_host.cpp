@@ -13,7 +13,6 @@
 #include "core/cuda/staging.h"
 #include "core/parallel.h"
 #include "grid/cuda/schedule.h"
-#include "grid/cuda/scratch.h"
 #include "grid/cuda/transform.h"
 
 namespace fathom::grid::cuda {
@@ -34,29 +33,31 @@ struct Slice {
   Range range;  ///< where the view begins at 0
 };
 
+/// @param leading  axes of the view before those of an item: one, of components, or none
 template <class Byte>
 HostRows<Byte> rows_of(const BasicAnyView<Byte, MemorySpace::host>& view, const Shape& batch, const Strides& strides,
-                       const Slice& slice) {
+                       const Slice& slice, int leading = 0, std::int64_t component = 0) {
   const auto size = static_cast<std::int64_t>(size_of(view.dtype()));
   HostRows<Byte> rows;
   rows.data = view.data();
+  if (leading > 0) rows.data += component * view.strides()[0] * size;
   for (int k = 0; k < batch.rank(); ++k) {
     rows.extent.push_back(batch[k]);
     rows.stride.push_back(strides[k] * size);
   }
-  const int last = view.rank() - 1;
+  const int last = view.rank() - 1, axis = leading + slice.axis;
   std::int64_t of_item = 1, of_place = 1;  // rows
-  for (int k = 0; k < last; ++k) {
+  for (int k = leading; k < last; ++k) {
     rows.extent.push_back(view.shape()[k]);
     rows.stride.push_back(view.strides()[k] * size);
     of_item *= view.shape()[k];
-    if (k > slice.axis) of_place *= view.shape()[k];
+    if (k > axis) of_place *= view.shape()[k];
   }
   const std::int64_t length = slice.range.end - slice.range.begin;
   rows.first = slice.first_item * of_item;
   rows.count = slice.items * of_item;
   rows.bytes = static_cast<std::size_t>(view.shape()[last] * size);
-  if (slice.axis == last) {
+  if (axis == last) {
     rows.data += slice.range.begin * size;
     rows.bytes = static_cast<std::size_t>(length * size);
   } else if (slice.items == 1) {
@@ -67,44 +68,29 @@ HostRows<Byte> rows_of(const BasicAnyView<Byte, MemorySpace::host>& view, const 
   return rows;
 }
 
-AnyView component_of(const AnyView& coordinates, std::int64_t k) {
-  Shape shape;
-  Strides strides;
-  for (int axis = 1; axis < coordinates.rank(); ++axis) {
-    shape.push_back(coordinates.shape()[axis]);
-    strides.push_back(coordinates.strides()[axis]);
-  }
-  const std::int64_t bytes = k * coordinates.strides()[0] * static_cast<std::int64_t>(size_of(coordinates.dtype()));
-  return {coordinates.data() + bytes, coordinates.dtype(), shape, strides};
-}
-
 /// A part of the results on its way.
 struct Part {
   Slice slice;
   int place = 0;  ///< of those that the device has for parts
 };
 
-/// An output's part on the device, item after item; of coordinates, component after component.
-struct DeviceOutput {
-  AnyView view;
-  Strides item;
-
-  static DeviceOutput take(const AnyView& host, const Problem& part, std::int64_t items, Scratch& scratch) {
-    if (!host.present()) return {};
-    const bool components = host.rank() > part.rank;
-    Shape shape;
-    if (components) shape.push_back(host.shape()[0]);
-    std::int64_t elements = 1;
-    for (int k = 0; k < part.rank; ++k) {
-      shape.push_back(part.region_extent(k));
-      elements *= part.region_extent(k);
-    }
-    Strides strides = dense_strides(shape);
-    if (components) strides[0] *= items;
-    const std::int64_t bytes = element_count(shape) * items * static_cast<std::int64_t>(size_of(host.dtype()));
-    return {AnyView(scratch.take<std::byte>(bytes), host.dtype(), shape, strides), Strides{elements}};
+/// From an output of the host to its part on the device, item after item; of coordinates, component after component.
+void take_on_device(AnyView& view, Strides& item, const Problem& part, std::int64_t items, Scratch& scratch) {
+  if (!view.present()) return;
+  const bool components = view.rank() > part.rank;
+  Shape shape;
+  if (components) shape.push_back(view.shape()[0]);
+  std::int64_t elements = 1;
+  for (int k = 0; k < part.rank; ++k) {
+    shape.push_back(part.region_extent(k));
+    elements *= part.region_extent(k);
   }
-};
+  Strides strides = dense_strides(shape);
+  if (components) strides[0] *= items;
+  const std::int64_t bytes = element_count(shape) * items * static_cast<std::int64_t>(size_of(view.dtype()));
+  view = AnyView(scratch.take<std::byte>(bytes), view.dtype(), shape, strides);
+  item = Strides{elements};
+}
 
 class HostTransform {
  public:
@@ -118,12 +104,7 @@ class HostTransform {
         monitor_(execution, static_cast<std::int64_t>(all_bytes())),
         memory_(schedule.bytes(), compute_.get()) {
     Scratch scratch(memory_.data());
-    const auto take = [&](std::size_t bytes) { return scratch.take<std::byte>(static_cast<std::int64_t>(bytes)); };
-    words_ = take(schedule.words_bytes);
-    scratch_ = take(schedule.scratch_bytes);
-    for (int k = 0; k < schedule.upload_places; ++k) uploads_[k] = take(schedule.upload_bytes);
-    for (int k = 0; k < schedule.part_places; ++k) inputs_[k] = take(schedule.input_bytes);
-    for (int k = 0; k < schedule.part_places; ++k) outputs_[k] = take(schedule.output_bytes);
+    places_ = schedule.take(scratch);
     compute_.wait();  // the memory is there for all streams
   }
 
@@ -180,9 +161,10 @@ class HostTransform {
       const Range range{at, std::min(at + schedule_.upload, p_.extent(0))};
       const auto rows = rows_of(p_.input, batch_.shape, batch_.input, {first, items, 0, range});
       packed_[place].hold_back(up_.get());
-      upload(rows, uploads_[place]);
-      const Packing packing{.input = input_at(uploads_[place], 0, range.end - range.begin), .items = items, .to = at};
-      engine_.pack(packing, items, words_, compute_.get());
+      upload(rows, places_.uploads[place]);
+      const Packing packing{
+          .input = input_at(places_.uploads[place], 0, range.end - range.begin), .items = items, .to = at};
+      engine_.pack(packing, items, places_.words, compute_.get());
       packed_[place].record(compute_.get());
       monitor_.advance(static_cast<std::int64_t>(rows.all_bytes()));
     }
@@ -194,18 +176,15 @@ class HostTransform {
     const auto place = static_cast<std::size_t>(part.place);
     Problem problem = part_of(p_, slice.axis, slice.range);
     batch.shape = Shape{slice.items};
-    Scratch scratch(outputs_[place]);
-    for_each_output(
-        [&](const OutputKind&, AnyView& view, Strides& item) {
-          const DeviceOutput output = DeviceOutput::take(view, problem, slice.items, scratch);
-          view = output.view;
-          item = output.item;
-        },
-        problem.outputs, batch);
+    Scratch scratch(places_.outputs[place]);
+    const auto take = [&](const OutputKind&, AnyView& view, Strides& item) {
+      take_on_device(view, item, problem, slice.items, scratch);
+    };
+    for_each_output(take, problem.outputs, batch);
     if (!engine_.reads_input()) return problem;
     // The view has the place that it would have with all columns.
     const Range read = engine_.columns_read(slice.range);
-    const Input input = input_at(inputs_[place], p_.rank - 1, read.end - read.begin);
+    const Input input = input_at(places_.inputs[place], p_.rank - 1, read.end - read.begin);
     const std::int64_t before = read.begin * static_cast<std::int64_t>(size_of(input.dtype));
     Strides strides;
     for (int k = 0; k < p_.rank; ++k) strides.push_back(input.stride[k]);
@@ -223,10 +202,10 @@ class HostTransform {
       solved_[place].hold_back(up_.get());
       Slice read = slice;
       read.range = engine_.columns_read(slice.range);
-      upload(rows_of(p_.input, batch_.shape, batch_.input, read), inputs_[place]);
+      upload(rows_of(p_.input, batch_.shape, batch_.input, read), places_.inputs[place]);
     }
     downloaded_[place].wait();  // here, so that the host does not run ahead of what it reports
-    engine_.solve(problem, batch, 0, slice.items, words_, scratch_, compute_.get());
+    engine_.solve(problem, batch, 0, slice.items, places_.words, places_.scratch, compute_.get());
     solved_[place].record(compute_.get());
   }
 
@@ -243,7 +222,7 @@ class HostTransform {
       slice.range = {slice.range.begin - begin, slice.range.end - begin};
       const std::byte* from = device.data();
       for (std::int64_t k = 0; k < (kind.has_components ? host.shape()[0] : 1); ++k) {
-        const auto rows = rows_of(kind.has_components ? component_of(host, k) : host, batch_.shape, strides, slice);
+        const auto rows = rows_of(host, batch_.shape, strides, slice, kind.has_components ? 1 : 0, k);
         staging_.download(from, rows, down_.get());
         from += rows.all_bytes();
         bytes += static_cast<std::int64_t>(rows.all_bytes());
@@ -267,8 +246,7 @@ class HostTransform {
   const OwnStream compute_;
   const DeviceMemory memory_;
   const OwnStream up_, down_;
-  std::byte *words_ = nullptr, *scratch_ = nullptr;
-  std::array<std::byte*, 2> uploads_{}, inputs_{}, outputs_{};
+  Schedule::Places places_{};
   int next_upload_ = 0, next_part_ = 0;
 };
 

@@ -73,7 +73,6 @@ inline constexpr LineBlock kLineBlocks[] = {{64, 64},   {128, 128}, {192, 192}, 
 /// sectors of memory: what neighbours write of a sector is to be written at about the same time.
 inline constexpr int kBusyShare = 12, kBusyShareOfPieces = 15;
 /// Which of the blocks is for lines of n rows.
-///
 /// @param memory  that a block takes, and that a multiprocessor has
 /// @param share   as above
 constexpr int line_block_for(int n, std::size_t memory, std::size_t of_multiprocessor, int share) {

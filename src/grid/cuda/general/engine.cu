@@ -16,35 +16,26 @@
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/engine.h"
-#include "grid/cuda/general/chessboard_nearest.cuh"
 #include "grid/cuda/general/search.cuh"
 #include "grid/cuda/output/results.cuh"
-#include "grid/cuda/scratch.h"
 
 namespace fathom::grid::cuda::general {
 
 namespace {
 
-/// Values (and sites) of the last axis, from its words. Thread = element.
+/// Values (and sites, where they are wanted) of the last axis, from its words. Thread = element.
 template <class V>
-struct RowValues {
-  LineWords words;
-  Columns columns;
-  AxisCost<V> cost;
-  V* value = nullptr;
-  std::int64_t* site = nullptr;  ///< null: not wanted
-};
-
-template <class V>
-__global__ void __launch_bounds__(kGeneralBlock) find_row_values(const __grid_constant__ RowValues<V> p) {
+__global__ void __launch_bounds__(kGeneralBlock)
+    find_row_values(const __grid_constant__ LineWords words, Columns columns, AxisCost<V> cost, V* value,
+                    std::int64_t* site) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
-  if (i >= p.words.lines.outer * p.columns.count) return;
-  const Division by_row(i, p.columns.count);
-  const auto x = static_cast<std::int32_t>(p.columns.first + by_row.remainder);
-  const InLine nearest = p.words.nearest(by_row.quotient, 0, x);
+  if (i >= words.lines.outer * columns.count) return;
+  const Division by_row(i, columns.count);
+  const auto x = static_cast<std::int32_t>(columns.first + by_row.remainder);
+  const InLine nearest = words.nearest(by_row.quotient, 0, x);
   const bool none = nearest.steps >> 31;
-  p.value[i] = none ? no_value<V>() : p.cost(nearest.steps);
-  if (p.site) p.site[i] = none ? -1 : nearest.site;
+  value[i] = none ? no_value<V>() : cost(nearest.steps);
+  if (site) site[i] = none ? -1 : nearest.site;
 }
 
 /// From values and sites to outputs. Thread = element.
@@ -58,7 +49,41 @@ struct Emission {
   V cap = 0;
   Emitter<V> emitter;
   bool search_chessboard = false;  ///< `site` holds coordinates along the slowest axis
-  ChessboardNearest<V> chessboard_nearest;
+  ChessboardBoxes<V, kMaxSpaceRank> boxes;
+  LineWords rows;  ///< along the last axis, as far as they are searched
+
+  /// As boxes.find().
+  FATHOM_HD std::int64_t nearest(std::int64_t item, const std::int64_t* at, V value, std::int64_t slowest) const {
+    return boxes.find(at, value, slowest,
+                      [&](const std::int64_t* here, std::int64_t row, std::int64_t x, std::int64_t end) {
+                        row += item * (elements / columns.count);
+                        const auto word_of = [&](std::int64_t c) {
+                          const std::int64_t i = rows.at(row, 0, static_cast<std::int32_t>(c));
+                          return LineWord{.bits = rows.bits[i], .right = rows.right[i]};
+                        };
+                        return first_site_in_row(x, end, rows.lines.extent, word_of, [&](std::int64_t c) {
+                          if (emitter.classes.boundaries) return differs(item, at, here, c);
+                          return (word_of(c).bits >> (c % kWordElements) & 1) != 0;
+                        });
+                      });
+  }
+
+ private:
+  /// Whether the element at x of a row is of another class than that at `at`. @param here  the row
+  FATHOM_HD bool differs(std::int64_t item, const std::int64_t* at, const std::int64_t* here, std::int64_t x) const {
+    const Input& input = emitter.input;
+    std::int64_t own = input.items.offset(emitter.first_item + item), other = own;
+    bool same = true;
+    for (int k = 0; k < input.rank; ++k) {
+      const std::int64_t to = k == input.rank - 1 ? x : here[k];
+      own += at[k] * input.stride[k];
+      other += to * input.stride[k];
+      same &= to == at[k];
+    }
+    // Where label 0 is pinned, an element with distance 0 finds itself.
+    if (same) return emitter.classes.pins && fulfils(emitter.classes.background, input.data, own);
+    return emitter.classes.differ(input.data, own, other);
+  }
 };
 
 template <class V>
@@ -79,23 +104,22 @@ __global__ void __launch_bounds__(kGeneralBlock) emit(const __grid_constant__ Em
   if (!p.emitter.in_region(at)) return;
   const V value = p.value[i];
   std::int64_t site = p.site ? p.site[i] : -1;
-  if (p.search_chessboard) site = value < p.cap ? p.chessboard_nearest.find(item, at, value, site) : -1;
+  if (p.search_chessboard) site = value < p.cap ? p.nearest(item, at, value, site) : -1;
   p.emitter.emit(item, at, value, site);
+}
+
+bool is_periodic_along(const Problem& p, int axis) {
+  return p.border[static_cast<std::size_t>(axis)] == Border::periodic;
 }
 
 /// The words of all rows of some items, and how many bytes they take.
 LineWords make_rows(const Problem& p, std::int64_t items, std::byte* base, std::size_t* bytes = nullptr) {
   const Classes classes = Classes::of(p);
+  LineWords words{.lines = Lines::of(p, p.rank - 1, items),
+                  .changes = classes.boundaries,
+                  .periodic = is_periodic_along(p, p.rank - 1)};
   Scratch s(base);
-  LineWords words;
-  words.lines = Lines::of(p, p.rank - 1, items);
-  words.words = words_of(p.extent(p.rank - 1));
-  words.periodic = p.border[static_cast<std::size_t>(p.rank - 1)] == Border::periodic;
-  words.changes = classes.boundaries;
-  words.bits = s.take<std::uint32_t>(words.count());
-  words.left = s.take<std::int32_t>(words.count());
-  words.right = s.take<std::int32_t>(words.count());
-  if (classes.pins) words.pinned = s.take<std::uint32_t>(words.count());
+  words.take(s, words.count(), classes.pins);
   if (bytes) *bytes = s.bytes();
   return words;
 }
@@ -115,15 +139,11 @@ struct Memory {
     std::int64_t words = 0, blocks = 0, supers = 0;
     for (int k = 0; k < p.rank - 1; ++k) {
       const std::int64_t lines = elements / p.extent(k);
-      words = std::max(words, lines * words_of(p.extent(k)));
+      if (classes.boundaries) words = std::max(words, lines * words_of(p.extent(k)));
       blocks = std::max(blocks, lines * source_blocks(p.extent(k)));
       supers = std::max(supers, lines * source_superblocks(p.extent(k)));
     }
-    if (!classes.boundaries) words = 0;
-    columns.bits = s.take<std::uint32_t>(words);
-    columns.left = s.take<std::int32_t>(words);
-    columns.right = s.take<std::int32_t>(words);
-    columns.pinned = classes.pins ? s.take<std::uint32_t>(words) : nullptr;
+    columns.take(s, words, classes.pins);
     for (int k = 0; k < 2; ++k) {
       const std::int64_t buffered = p.rank > k ? elements : 0;
       value[k] = s.take<V>(buffered);
@@ -143,10 +163,7 @@ class Solver {
       : p_(problem),
         stream_(stream),
         items_(items),
-        first_item_(first_item),
-        input_(Input::of(problem, batch)),
         columns_(Columns::of(problem)),
-        classes_(Classes::of(problem)),
         emitter_(Emitter<V>::of(problem, batch, first_item)),
         rows_(make_rows(problem, items, words)) {
     memory_.take(scratch, problem, items);
@@ -163,30 +180,25 @@ class Solver {
   bool carries_site() const { return wants_site(p_) && !searches_chessboard(); }
   bool searches_chessboard() const { return wants_site(p_) && p_.metric == Metric::chessboard && p_.rank > 1; }
 
-  void find_rows() {
-    RowValues<V> rows;
-    rows.words = rows_;
-    rows.columns = columns_;
-    rows.cost = axis_cost<V>(p_, p_.rank - 1);
-    rows.value = memory_.value[from_];
-    rows.site = carries_site() ? memory_.site[from_] : nullptr;
-    const std::int64_t elements = rows.words.lines.outer * columns_.count;
-    find_row_values<V><<<blocks_for(elements, kGeneralBlock), kGeneralBlock, 0, stream_>>>(rows);
+  void find_rows() const {
+    const std::int64_t elements = rows_.lines.outer * columns_.count;
+    find_row_values<V><<<blocks_for(elements, kGeneralBlock), kGeneralBlock, 0, stream_>>>(
+        rows_, columns_, axis_cost<V>(p_, p_.rank - 1), memory_.value[from_],
+        carries_site() ? memory_.site[from_] : nullptr);
     fathom::cuda::check_launch("finding distances in rows");
   }
 
   /// The words of the starts along an axis; none for masks.
   LineWords starts_along(const Lines& lines) const {
-    if (!classes_.boundaries) return {};
+    if (!emitter_.classes.boundaries) return {};
     LineWords words = memory_.columns;
     words.lines = lines;
-    words.words = words_of(lines.extent);
     words.changes = true;
-    words.periodic = p_.border[static_cast<std::size_t>(lines.axis)] == Border::periodic;
-    Input input = input_;
+    words.periodic = is_periodic_along(p_, lines.axis);
+    Input input = emitter_.input;
     input.data += columns_.first * static_cast<std::int64_t>(size_of(input.dtype));
     input.extent[input.rank - 1] = columns_.count;
-    fill_line_words(words, input, classes_, first_item_, stream_);
+    fill_line_words(words, input, emitter_.classes, emitter_.first_item, stream_);
     return words;
   }
 
@@ -219,7 +231,7 @@ class Solver {
     pass.cost = axis_cost<V>(p_, axis);
     pass.cap = cap_above(largest_kept<V>(p_));
     pass.chessboard = p_.metric == Metric::chessboard;
-    pass.periodic = p_.border[static_cast<std::size_t>(axis)] == Border::periodic;
+    pass.periodic = is_periodic_along(p_, axis);
     pass.result = memory_.value[1 - from_];
     pass.result_site = memory_.site[1 - from_];
     const std::int64_t warps = (pass.lines.count() + 31) / 32 * pass.blocks;
@@ -232,56 +244,30 @@ class Solver {
   }
 
   void emit_all() const {
-    Emission<V> emission;
-    emission.value = memory_.value[from_];
-    emission.site = wants_site(p_) ? memory_.site[from_] : nullptr;
-    emission.columns = columns_;
-    emission.count = rows_.lines.outer * columns_.count;
-    emission.elements = emission.count / items_;
-    emission.cap = cap_above(largest_kept<V>(p_));
-    emission.emitter = emitter_;
-    emission.search_chessboard = searches_chessboard();
-    if (emission.search_chessboard) emission.chessboard_nearest = make_chessboard_nearest();
-    emit<V><<<blocks_for(emission.count, kGeneralBlock), kGeneralBlock, 0, stream_>>>(emission);
+    const std::int64_t count = rows_.lines.outer * columns_.count;
+    const Emission<V> emission{.value = memory_.value[from_],
+                               .site = wants_site(p_) ? memory_.site[from_] : nullptr,
+                               .columns = columns_,
+                               .elements = count / items_,
+                               .count = count,
+                               .cap = cap_above(largest_kept<V>(p_)),
+                               .emitter = emitter_,
+                               .search_chessboard = searches_chessboard(),
+                               .boxes = chessboard_boxes<V>(p_),
+                               .rows = rows_};
+    emit<V><<<blocks_for(count, kGeneralBlock), kGeneralBlock, 0, stream_>>>(emission);
     fathom::cuda::check_launch("writing results");
-  }
-
-  ChessboardNearest<V> make_chessboard_nearest() const {
-    ChessboardNearest<V> nearest;
-    nearest.input = input_;
-    nearest.classes = classes_;
-    nearest.rows = rows_;
-    nearest.first_item = first_item_;
-    nearest.rows_of_item = rows_.lines.outer / items_;
-    for (int k = 0; k < p_.rank; ++k) {
-      nearest.cost[k] = axis_cost<V>(p_, k);
-      nearest.periodic[k] = p_.border[static_cast<std::size_t>(k)] == Border::periodic;
-    }
-    return nearest;
   }
 
   const Problem& p_;
   const cudaStream_t stream_;
-  const std::int64_t items_, first_item_;
-  const Input input_;
+  const std::int64_t items_;
   const Columns columns_;
-  const Classes classes_;
   const Emitter<V> emitter_;
   const LineWords rows_;
   Memory<V> memory_;
   int from_ = 0;  ///< which of the two buffers holds the sources
 };
-
-/// Calls visitor(TypeTag<V>{}) with the problem's value type.
-template <class Visitor>
-auto with_value_type(const Problem& problem, Visitor&& visitor) {
-  switch (value_kind(problem)) {
-    case ValueKind::i32: return visitor(TypeTag<std::int32_t>{});
-    case ValueKind::i64: return visitor(TypeTag<std::int64_t>{});
-    case ValueKind::f64: break;
-  }
-  return visitor(TypeTag<double>{});
-}
 
 class GeneralEngine final : public Engine {
  public:
@@ -314,10 +300,7 @@ class GeneralEngine final : public Engine {
     LineWords rows = make_rows(p_, items, words);
     const std::int64_t of_item = rows.lines.outer / items,
                        first = packing.to_item * of_item + packing.to * of_item / p_.extent(0);
-    rows.bits += first * rows.words;
-    rows.left += first * rows.words;
-    rows.right += first * rows.words;
-    if (rows.pinned) rows.pinned += first * rows.words;
+    rows.begin_at(first);
     rows.lines.outer = packing.items;
     for (int k = 0; k + 1 < p_.rank; ++k) rows.lines.outer *= packing.input.extent[k];
     fill_line_words(rows, packing.input, classes_, packing.first_item, stream);

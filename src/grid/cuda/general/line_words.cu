@@ -15,68 +15,38 @@ namespace {
 
 constexpr unsigned kAll = 0xFFFFFFFFu;
 
-/// What fills words needs to know of a line.
-struct Source {
-  Input input;
-  Classes classes;
-  std::int64_t first_item;
-  std::int64_t bytes;             ///< of an element
-  std::int64_t lines_before = 1;  ///< lines of an item before the axis
-
-  /// Offset of a line's first element in its item, and the item.
-  __device__ const std::byte* item(const Lines& lines, std::int64_t outer, std::int64_t inner,
-                                   std::int64_t& offset) const {
-    const Division by_item(outer, lines_before);
-    offset = input.offset(0, lines.axis, by_item.remainder) + input.offset(lines.axis + 1, input.rank, inner);
-    return input.data + input.items.offset(first_item + by_item.quotient) * bytes;
-  }
-
-  /// The bit of element x of a line that starts at `line`.
-  __device__ bool bit(const std::byte* item, std::int64_t line, const Lines& lines, bool periodic,
-                      std::int32_t x) const {
-    const std::int64_t stride = input.stride[lines.axis], at = line + x * stride;
-    if (!classes.boundaries) return fulfils(classes.site, item, at);
-    if (x > 0) return classes.differ(item, at - stride, at);
-    return periodic && classes.differ(item, line + (lines.extent - 1) * stride, at);
-  }
-};
-
 /// Thread = word. Neighbouring threads read neighbouring lines, but along the last axis the next words of a row.
-__global__ void __launch_bounds__(kGeneralBlock) fill_bits(LineWords words, Source source) {
+/// @param bytes         of an element
+/// @param lines_before  of an item, before the axis
+__global__ void __launch_bounds__(kGeneralBlock)
+    fill_bits(LineWords words, const __grid_constant__ Input input, const __grid_constant__ Classes classes,
+              std::int64_t first_item, std::int64_t bytes, std::int64_t lines_before) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
   if (i >= words.count()) return;
-  const Division by_inner(i, words.lines.inner), by_words(by_inner.quotient, words.words);
-  const std::int64_t inner = by_inner.remainder;
+  const Lines& lines = words.lines;
+  const Division by_inner(i, lines.inner), by_words(by_inner.quotient, words.words());
+  const Division by_item(by_words.quotient, lines_before);
+  const std::byte* item = input.data + input.items.offset(first_item + by_item.quotient) * bytes;
+  const std::int64_t line =
+      input.offset(0, lines.axis, by_item.remainder) + input.offset(lines.axis + 1, input.rank, by_inner.remainder);
   const auto x0 = static_cast<std::int32_t>(by_words.remainder * kWordElements);
-  std::int64_t line = 0;
-  const std::byte* item = source.item(words.lines, by_words.quotient, inner, line);
-  const std::int32_t count = min(kWordElements, words.lines.extent - x0);
-  const std::int64_t stride = source.input.stride[words.lines.axis];
+  const std::int64_t stride = input.stride[lines.axis];
+  const auto is_marked = [&](std::int32_t x) {
+    const std::int64_t at = line + x * stride;
+    if (!classes.boundaries) return fulfils(classes.site, item, at);
+    if (x > 0) return classes.differ(item, at - stride, at);
+    return words.periodic && classes.differ(item, line + (lines.extent - 1) * stride, at);
+  };
   unsigned bits = 0, pinned = 0;
-  for (std::int32_t j = 0; j < count; ++j) {
-    const std::int32_t x = x0 + j;
-    bits |= unsigned{source.bit(item, line, words.lines, words.periodic, x)} << j;
-    if (words.pinned) pinned |= unsigned{fulfils(source.classes.background, item, line + x * stride)} << j;
+  for (std::int32_t j = 0; j < min(kWordElements, lines.extent - x0); ++j) {
+    bits |= unsigned{is_marked(x0 + j)} << j;
+    if (words.pinned) pinned |= unsigned{fulfils(classes.background, item, line + (x0 + j) * stride)} << j;
   }
   words.bits[i] = bits;
   if (words.pinned) words.pinned[i] = pinned;
 }
 
 constexpr std::int32_t kNone = INT32_MIN;
-
-/// Coordinate of a word's last site, as seen from the right.
-__device__ std::int32_t last_site(const LineWords& words, std::int64_t i, std::int32_t w) {
-  const std::uint32_t bits = words.bits[i];
-  return bits ? w * kWordElements + highest_bit(bits) - (words.changes ? 1 : 0) : kNone;
-}
-
-/// Minus the coordinate of a word's first site: so the nearest is the largest, as on the other side.
-__device__ std::int32_t minus_first_site(const LineWords& words, std::int64_t i, std::int32_t w) {
-  const std::uint32_t bits = words.bits[i];
-  return bits ? -(w * kWordElements + lowest_bit(bits)) : kNone;
-}
-
-__device__ std::int32_t right_of(std::int32_t minus_site) { return minus_site == kNone ? -1 : -minus_site; }
 
 /// The largest value before each thread of the block, and over all of them.
 template <int kThreads>
@@ -112,11 +82,16 @@ __global__ void __launch_bounds__(std::max(kThreads, kGeneralBlock)) carry(LineW
   const std::int64_t line = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kThreads;
   if (line >= words.lines.count()) return;
   const Division by_inner(line, words.lines.inner);
-  const std::int64_t base = by_inner.quotient * words.words * words.lines.inner + by_inner.remainder;
-  const std::int32_t count = words.words, me = static_cast<std::int32_t>(threadIdx.x % kThreads);
+  const std::int64_t base = by_inner.quotient * words.words() * words.lines.inner + by_inner.remainder;
+  const std::int32_t count = words.words(), me = static_cast<std::int32_t>(threadIdx.x % kThreads);
   const auto at = [&](std::int32_t w) { return base + w * words.lines.inner; };
-  const auto last = [&](std::int32_t w) { return w < count ? last_site(words, at(w), w) : kNone; };
-  const auto first = [&](std::int32_t w) { return w >= 0 && w < count ? minus_first_site(words, at(w), w) : kNone; };
+  // Coordinate of a word's last site, as seen from the right; and minus that of its first one: so the nearest is the
+  // largest, as on the other side.
+  const auto bits = [&](std::int32_t w) { return w >= 0 && w < count ? words.bits[at(w)] : 0; };
+  const auto last = [&](std::int32_t w) {
+    return bits(w) ? w * kWordElements + highest_bit(bits(w)) - (words.changes ? 1 : 0) : kNone;
+  };
+  const auto first = [&](std::int32_t w) { return bits(w) ? -(w * kWordElements + lowest_bit(bits(w))) : kNone; };
   std::int32_t before = kNone, behind = kNone;
   for (std::int32_t w0 = 0; words.periodic && w0 < count; w0 += kThreads) {
     before = max(before, MaxScan<kThreads>(last(w0 + me)).all);
@@ -131,7 +106,8 @@ __global__ void __launch_bounds__(std::max(kThreads, kGeneralBlock)) carry(LineW
   carried = behind == kNone ? kNone : behind - words.lines.extent;
   for (std::int32_t w0 = count - 1; w0 >= 0; w0 -= kThreads) {
     const MaxScan<kThreads> scan(first(w0 - me));
-    if (w0 - me >= 0) words.right[at(w0 - me)] = right_of(max(carried, scan.before));
+    const std::int32_t nearest = max(carried, scan.before);
+    if (w0 - me >= 0) words.right[at(w0 - me)] = nearest == kNone ? -1 : -nearest;
     carried = max(carried, scan.all);
   }
 }
@@ -140,11 +116,12 @@ __global__ void __launch_bounds__(std::max(kThreads, kGeneralBlock)) carry(LineW
 
 void fill_line_words(const LineWords& words, const Input& input, const Classes& classes, std::int64_t first_item,
                      cudaStream_t stream) {
-  Source source{input, classes, first_item, static_cast<std::int64_t>(size_of(input.dtype))};
-  for (int k = 0; k < words.lines.axis; ++k) source.lines_before *= input.extent[k];
-  fill_bits<<<blocks_for(words.count(), kGeneralBlock), kGeneralBlock, 0, stream>>>(words, source);
+  std::int64_t lines_before = 1;
+  for (int k = 0; k < words.lines.axis; ++k) lines_before *= input.extent[k];
+  fill_bits<<<blocks_for(words.count(), kGeneralBlock), kGeneralBlock, 0, stream>>>(
+      words, input, classes, first_item, static_cast<std::int64_t>(size_of(input.dtype)), lines_before);
   const std::int64_t lines = words.lines.count();
-  if (words.words < kLongRow) carry<32><<<blocks_for(lines * 32, kGeneralBlock), kGeneralBlock, 0, stream>>>(words);
+  if (words.words() < kLongRow) carry<32><<<blocks_for(lines * 32, kGeneralBlock), kGeneralBlock, 0, stream>>>(words);
   else carry<1024><<<static_cast<unsigned>(lines), 1024, 0, stream>>>(words);
   fathom::cuda::check_launch("finding sites along lines");
 }

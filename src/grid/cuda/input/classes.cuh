@@ -1,10 +1,20 @@
 // How elements are told apart on the device: sites from others, or labels from one another.
 #pragma once
 
+#include <type_traits>
+
 #include "grid/cuda/input/layout.cuh"
 #include "grid/element.hd.h"
 
 namespace fathom::grid::cuda {
+
+/// As what labels are told apart: floats as numbers, where NaN differs from everything; all else by its bits.
+template <class T>
+using Label = std::conditional_t<
+    std::is_floating_point_v<T>, T,
+    std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>>;
 
 struct Classes {
   ElementRule site;        ///< masks
@@ -34,7 +44,7 @@ struct Classes {
   }
 
   /// Whether the elements at two offsets of an item are of different classes.
-  __device__ bool differ(const std::byte* item, std::int64_t a, std::int64_t b) const {
+  FATHOM_HD bool differ(const std::byte* item, std::int64_t a, std::int64_t b) const {
     if (by_label) return elements_differ(dtype, item, a, b);
     return fulfils(site, item, a) != fulfils(site, item, b);
   }

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 
+#include "core/cuda/scratch.h"
 #include "core/join_axes.h"
 #include "fathom/core/dtype.h"
 #include "grid/batch.h"
 #include "grid/problem.h"
 
 namespace fathom::grid::cuda {
+
+using fathom::cuda::Scratch;
 
 /// Quotient and remainder of natural numbers: in 32 bits where they fit, because divisions of 64 are slow.
 struct Division {
@@ -74,6 +77,15 @@ struct Placed {
     placed.items = ItemStrides::of(batch, strides);
     for (int k = 0; k < placed.items.rank; ++k) placed.items.stride[k] *= units;
     return placed;
+  }
+
+  /// Whether all rows begin at multiples of so many bytes.
+  bool is_aligned_to(std::size_t bytes) const {
+    const auto units = static_cast<std::int64_t>(bytes / sizeof(T));
+    bool aligned =
+        reinterpret_cast<std::uintptr_t>(data) % bytes == 0 && z_stride % units == 0 && y_stride % units == 0;
+    for (int k = 0; k < items.rank; ++k) aligned &= items.stride[k] % units == 0;
+    return aligned;
   }
 
   __device__ T* row(std::int64_t item, std::int64_t z, std::int64_t y) const {
@@ -142,12 +154,8 @@ inline constexpr int kSectorFloats = 8;  ///< of a sector of memory
 
 /// Whether rows of float distances, of all items, begin at multiples of `floats` of them, if there are any.
 inline bool has_aligned_rows(const Problem& p, const Batch& batch, std::int64_t floats) {
-  if (!p.outputs.distance.present()) return false;
-  const auto bytes = static_cast<std::uintptr_t>(floats) * sizeof(float);
-  bool aligned = reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % bytes == 0;
-  for (int k = 0; k + 1 < p.rank; ++k) aligned &= p.outputs.distance.strides()[k] % floats == 0;
-  for (std::int64_t stride : batch.distance) aligned &= stride % floats == 0;
-  return aligned;
+  return p.outputs.distance.present() && Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance)
+                                             .is_aligned_to(static_cast<std::size_t>(floats) * sizeof(float));
 }
 
 /// A range of the last axis that is worked on as if it were all of it.

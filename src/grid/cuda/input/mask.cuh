@@ -40,9 +40,32 @@ struct Mask {
            (rule.kind == ElementRule::Kind::zero || rule.kind == ElementRule::Kind::nonzero);
   }
 
-  __device__ bool is_site(std::int64_t index) const { return fulfils(rule, input.data, index) != others; }
+  /// kBytes: has_zero_bytes()
+  template <bool kBytes = false>
+  __device__ bool is_site(std::int64_t index) const {
+    if constexpr (kBytes) return (input.data[index] == std::byte{0}) == is_zero_site();
+    return fulfils(rule, input.data, index) != others;
+  }
   /// Where bytes are told apart by being zero: whether the zero ones are the sites.
   __device__ bool is_zero_site() const { return (rule.kind == ElementRule::Kind::zero) != others; }
+
+  /// Of up to 32 elements in a column, in bits. Bytes are asked for before any is looked at, for which the last one is
+  /// read again: no branch keeps loads from being in flight together.
+  template <bool kBytes>
+  __device__ unsigned sites_of_column(std::int64_t first, std::int64_t stride, int rows) const {
+    unsigned sites = 0;
+    if constexpr (!kBytes) {
+      for (int r = 0; r < rows; ++r) sites |= unsigned{is_site(first + r * stride)} << r;
+      return sites;
+    }
+    const auto* at = reinterpret_cast<const unsigned char*>(input.data) + first;
+#pragma unroll
+    for (int r = 0; r < 32; ++r) {
+      sites |= unsigned{__ldg(at) != 0} << r;
+      if (r + 1 < rows) at += stride;
+    }
+    return (is_zero_site() ? ~sites : sites) & 0xFFFFFFFFu >> (32 - rows);
+  }
 };
 
 }  // namespace fathom::grid::cuda

@@ -35,20 +35,17 @@ inline Mask sites_of(const Problem& p, const Input& input, std::size_t side) {
   return Mask::of(input, Classes::of(p).inside, side == 0);
 }
 
-/// How a problem's results are written. @param floats  whether they are floats; `aligned`: and all rows aligned
-inline Writing writing_of(const Problem& p, bool floats, bool aligned) {
+/// How a problem's results are written.
+/// @param floats         whether they are floats; `aligned`: and all rows aligned
+/// @param signed_labels  whether signed labels are written as floats: with equal spacings and without limits
+inline Writing writing_of(const Problem& p, bool floats, bool aligned, bool signed_labels = false) {
   if (wants_site(p)) return has_labels(p) ? Writing::label_sites : Writing::sites;
-  if (has_labels(p)) return floats && !p.signed_distance ? Writing::labels : Writing::general_labels;
+  if (has_labels(p) && floats && !p.signed_distance) return Writing::labels;
+  if (has_labels(p))
+    return signed_labels && floats && p.isotropic && !has_limits(p) ? Writing::signed_labels : Writing::general_labels;
   if (!floats) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   return aligned ? Writing::aligned : Writing::unaligned;
-}
-
-/// The same by engines that write signed labels as floats: with equal spacings and without limits.
-inline Writing writing_with_signed_labels(const Problem& p, bool floats, bool aligned) {
-  const Writing writing = writing_of(p, floats, aligned);
-  const bool is_plain = floats && p.isotropic && !has_limits(p);
-  return writing == Writing::general_labels && is_plain ? Writing::signed_labels : writing;
 }
 
 }  // namespace fathom::grid::cuda

@@ -1,11 +1,13 @@
 // Borders of sites and the maximum distance, where results are float distances.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include "grid/cuda/input/classes.cuh"
+#include "grid/batch.h"
 #include "grid/metric.h"
 #include "grid/problem.h"
 
@@ -67,47 +69,9 @@ inline bool has_limits(const Problem& p) {
   return drops_any(p) || std::find(p.border.begin(), end, Border::sites) != end;
 }
 
-/// What borders of sites and a maximum distance make of a float distance, in arrays of up to three axes.
-struct Limits {
-  std::int32_t extent[3] = {1, 1, 1};
-  bool sites_beyond[3] = {false, false, false};
-  std::int32_t multiple[3] = {1, 1, 1};  ///< spacings, in units
-  float unit = 1;
-  float farthest = 0;  ///< distances beyond become infinite
-  float half = 0;      ///< of signed fields, from an element's centre to its faces, where those have distance 0
-  bool is_signed = false;
-  bool border_is_inside = false;  ///< of signed fields: it is a site to the others
-
-  static Limits of(const Problem& p) {
-    Limits limits;
-    for (int k = 0; k < p.rank; ++k) {
-      const int axis = 3 - p.rank + k;
-      limits.extent[axis] = static_cast<std::int32_t>(p.extent(k));
-      limits.sites_beyond[axis] = p.border[static_cast<std::size_t>(k)] == Border::sites;
-      limits.multiple[axis] = static_cast<std::int32_t>(p.multiple[static_cast<std::size_t>(k)]);
-    }
-    limits.unit = static_cast<float>(p.unit);
-    limits.is_signed = p.signed_distance;
-    limits.border_is_inside = Classes::of(p).border_is_inside;
-    limits.half = p.signed_distance && p.surface == Surface::faces ? 0.5f : 0.0f;
-    const double kept =
-        std::sqrt(static_cast<double>(largest_kept<std::int64_t>(p))) - static_cast<double>(limits.half);
-    limits.farthest = drops_any(p) ? static_cast<float>(kept) * limits.unit : no_value<float>();
-    return limits;
-  }
-
-  /// From the elements `first` to `last` along an axis, in units.
-  __device__ std::int32_t to_border(int axis, std::int32_t first, std::int32_t last) const {
-    return sites_beyond[axis] ? min(first + 1, extent[axis] - last) * multiple[axis] : INT32_MAX;
-  }
-  __device__ std::int32_t to_border(int axis, std::int32_t at) const { return to_border(axis, at, at); }
-
-  /// @param border  steps to the nearest, in units
-  __device__ float of(float d, float border) const {
-    const bool looks = border < 1e9f && !(is_signed && (d < 0) == border_is_inside);
-    const float least = looks ? fminf(fabsf(d), border * unit - half) : fabsf(d);
-    return copysignf(least > farthest ? __int_as_float(0x7F800000) : least, d);
-  }
-};
+/// Applies borders of sites and the maximum distance to float distances that are there already (is_float_field()), of
+/// the items from `first_item` on.
+void clamp_items(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items,
+                 cudaStream_t stream);
 
 }  // namespace fathom::grid::cuda

@@ -41,13 +41,14 @@ struct Emitter : PerOutput<Output> {
   SiteResults sites;
   ValueResults values;
   std::int64_t first_item = 0;
-  std::int64_t begin[kMaxSpaceRank] = {};  ///< of the region
-  std::int64_t end[kMaxSpaceRank] = {};
-  bool sites_beyond[kMaxSpaceRank] = {};  ///< borders
-  bool is_periodic[kMaxSpaceRank] = {};
-  double spacing[kMaxSpaceRank] = {};
-  AxisCost<V> cost[kMaxSpaceRank];
-  int caller_axis[kMaxSpaceRank] = {};
+  struct Axis {
+    Range region;
+    Border border;
+    double spacing;
+    AxisCost<V> cost;
+    int of_caller;
+  };
+  Axis axis[kMaxSpaceRank] = {};
   int caller_rank = 0;
   V kept = 0;  ///< largest value that is kept
   double unit = 1;
@@ -66,15 +67,9 @@ struct Emitter : PerOutput<Output> {
     e.values = ValueResults::of(p, batch);
     e.first_item = first_item;
     for (int k = 0; k < p.rank; ++k) {
-      const auto axis = static_cast<std::size_t>(k);
-      e.begin[k] = p.range(k).begin;
-      e.end[k] = p.range(k).end;
-      e.sites_beyond[k] = p.border[axis] == Border::sites;
-      e.is_periodic[k] = p.border[axis] == Border::periodic;
-      e.spacing[k] = p.spacing[axis];
-      e.has_border |= e.sites_beyond[k];
-      e.cost[k] = axis_cost<V>(p, k);
-      e.caller_axis[k] = p.caller_axis[axis];
+      const auto i = static_cast<std::size_t>(k);
+      e.axis[k] = {p.range(k), p.border[i], p.spacing[i], axis_cost<V>(p, k), p.caller_axis[i]};
+      e.has_border |= p.border[i] == Border::sites;
     }
     e.caller_rank = p.caller_rank;
     e.kept = largest_kept<V>(p);
@@ -88,7 +83,7 @@ struct Emitter : PerOutput<Output> {
 
   __device__ bool in_region(const std::int64_t* at) const {
     bool inside = true;
-    for (int k = 0; k < input.rank; ++k) inside &= at[k] >= begin[k] && at[k] < end[k];
+    for (int k = 0; k < input.rank; ++k) inside &= at[k] >= axis[k].region.begin && at[k] < axis[k].region.end;
     return inside;
   }
 
@@ -121,7 +116,7 @@ struct Emitter : PerOutput<Output> {
  private:
   __device__ std::int64_t place(const Output& output, std::int64_t item, const std::int64_t* at) const {
     std::int64_t elements = output.items.offset(item);
-    for (int k = 0; k < input.rank; ++k) elements += (at[k] - begin[k]) * output.stride[k];
+    for (int k = 0; k < input.rank; ++k) elements += (at[k] - axis[k].region.begin) * output.stride[k];
     return elements;
   }
 
@@ -135,7 +130,7 @@ struct Emitter : PerOutput<Output> {
   __device__ V to_border(const std::int64_t* at) const {
     V least = no_value<V>();
     for (int k = 0; k < input.rank; ++k)
-      if (sites_beyond[k]) least = min(least, cost[k](min(at[k] + 1, input.extent[k] - at[k])));
+      if (axis[k].border == Border::sites) least = min(least, axis[k].cost(min(at[k] + 1, input.extent[k] - at[k])));
     return least;
   }
 
@@ -150,26 +145,27 @@ struct Emitter : PerOutput<Output> {
     return static_cast<Out>(inside ? -magnitude : magnitude);
   }
 
+  template <class Value>
+  static __device__ void put(const Output& output, std::int64_t at, Value value) {
+    reinterpret_cast<Value*>(output.data)[at] = value;
+  }
+
   __device__ void write_distance(std::int64_t at, bool inside, V value) const {
-    if (distance.dtype == DType::float32)
-      reinterpret_cast<float*>(distance.data)[at] = signed_distance<float>(inside, value);
-    else reinterpret_cast<double*>(distance.data)[at] = signed_distance<double>(inside, value);
+    if (distance.dtype == DType::float32) put(distance, at, signed_distance<float>(inside, value));
+    else put(distance, at, signed_distance<double>(inside, value));
   }
 
   __device__ void write_squared(std::int64_t at, V value) const {
     const bool none = value >= no_value<V>();
     if (squared.dtype == DType::float64)
-      reinterpret_cast<double*>(squared.data)[at] =
-          none ? no_value<double>() : static_cast<double>(value) * (unit * unit);
-    else if (squared.dtype == DType::uint32)
-      reinterpret_cast<std::uint32_t*>(squared.data)[at] = none ? UINT32_MAX : static_cast<std::uint32_t>(value);
-    else reinterpret_cast<std::uint64_t*>(squared.data)[at] = none ? UINT64_MAX : static_cast<std::uint64_t>(value);
+      put(squared, at, none ? no_value<double>() : static_cast<double>(value) * (unit * unit));
+    else if (squared.dtype == DType::uint32) put(squared, at, none ? UINT32_MAX : static_cast<std::uint32_t>(value));
+    else put(squared, at, none ? UINT64_MAX : static_cast<std::uint64_t>(value));
   }
 
   static __device__ void write_integer(const Output& output, std::int64_t at, std::int64_t value) {
-    if (output.dtype == DType::int32)
-      reinterpret_cast<std::int32_t*>(output.data)[at] = static_cast<std::int32_t>(value);
-    else reinterpret_cast<std::int64_t*>(output.data)[at] = value;
+    if (output.dtype == DType::int32) put(output, at, static_cast<std::int32_t>(value));
+    else put(output, at, value);
   }
 
   __device__ void write_coordinates(std::int64_t at, std::int64_t site) const {
@@ -177,14 +173,14 @@ struct Emitter : PerOutput<Output> {
     for (int k = 0; k < caller_rank; ++k) write_integer(coordinates, at + k * coordinates.component, none);
     if (site < 0) return;
     for (int k = input.rank - 1; k >= 0; --k) {
-      write_integer(coordinates, at + caller_axis[k] * coordinates.component, site % input.extent[k]);
+      write_integer(coordinates, at + axis[k].of_caller * coordinates.component, site % input.extent[k]);
       site /= input.extent[k];
     }
   }
 
   static __device__ void write_real(const Output& output, std::int64_t at, float as_float, double value) {
-    if (output.dtype == DType::float32) reinterpret_cast<float*>(output.data)[at] = as_float;
-    else reinterpret_cast<double*>(output.data)[at] = value;
+    if (output.dtype == DType::float32) put(output, at, as_float);
+    else put(output, at, value);
   }
 
   /// @param place  of the first component, @param at  as emit() takes it
@@ -196,19 +192,20 @@ struct Emitter : PerOutput<Output> {
     }
     if (site < 0) return;
     for (int k = input.rank - 1; k >= 0; --k) {
-      const std::int64_t steps = steps_to(site % input.extent[k], at[k], input.extent[k], is_periodic[k]);
-      const std::int64_t to = place + caller_axis[k] * offset.component;
-      write_real(offset, to, offset_of<float>(steps, spacing[k]), offset_of<double>(steps, spacing[k]));
+      const std::int64_t steps =
+          steps_to(site % input.extent[k], at[k], input.extent[k], axis[k].border == Border::periodic);
+      const std::int64_t to = place + axis[k].of_caller * offset.component;
+      write_real(offset, to, offset_of<float>(steps, axis[k].spacing), offset_of<double>(steps, axis[k].spacing));
       site /= input.extent[k];
     }
   }
 };
 
 /// Writes what is asked for of an element of an image, or of a line as its one row. Not inlined: it is large.
-///
 /// @param inside  of signed fields: whether the distance is negative
-__device__ __noinline__ inline void emit_in_image(const Emitter<std::int64_t>& emitter, std::int64_t item, int y, int x,
-                                                  std::int64_t square, std::int64_t site, bool inside) {
+template <class V>
+__device__ __noinline__ void emit_in_image(const Emitter<V>& emitter, std::int64_t item, int y, int x, V square,
+                                           std::int64_t site, bool inside) {
   const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
   if (emitter.in_region(at)) emitter.emit(item, at, square, site, inside);
 }

@@ -61,26 +61,17 @@ __device__ inline int signed_root_of_square(std::uint32_t d2, bool is_positive) 
 
 inline constexpr std::uint32_t kLeastLarge = 1u << 16;
 
-/// Bits of √d2, rounded down, from kLeastLarge on. From 2²⁴ on an integer is no float, and the root of the nearest one
-/// is up to 0.36 of a float's steps off: what the last step of Newton's rounds down is right, or one step too low.
-__device__ inline std::uint32_t low_root(std::uint32_t d2) {
-  const auto nearest = static_cast<float>(d2);
-  const float inverse = inverse_root(nearest), root = nearest * inverse;
-  return __float_as_uint(__fmaf_rd(fmaf(-root, root, nearest), 0.5f * inverse, root));
-}
-
-/// The root, from the bits of low_root() and what is left. With R the 24 bits of these and d2 as many places up as R²
-/// is, the root lies nearest to R while R² + R − d2 is not negative. That is all that is left, and it fits 32 bits, so
-/// that nothing above them need be computed.
-__device__ inline float raised_root(std::uint32_t bits, std::uint32_t left) {
-  return __uint_as_float(bits + (left >> 31));
-}
-
-/// √d2, correctly rounded, from kLeastLarge on.
+/// √d2, correctly rounded, from kLeastLarge on. From 2²⁴ on an integer is no float, and the root of the nearest one is
+/// up to 0.36 of a float's steps off: what the last step of Newton's rounds down is right, or one step too low. With R
+/// the 24 bits of that and d2 as many places up as R² is, the root lies nearest to R while R² + R − d2 is not negative.
+/// That is all that is left, and it fits 32 bits, so that nothing above them need be computed.
 __device__ inline float large_root(std::uint32_t d2) {
-  const std::uint32_t bits = low_root(d2), root = (bits & 0x7FFFFFu) | 0x800000u;
-  const std::uint32_t places = 2 * (23 + 127 - (bits >> 23));
-  return raised_root(bits, root * root + root - (d2 << places));
+  const auto nearest = static_cast<float>(d2);
+  const float inverse = inverse_root(nearest), estimate = nearest * inverse;
+  const std::uint32_t bits = __float_as_uint(__fmaf_rd(fmaf(-estimate, estimate, nearest), 0.5f * inverse, estimate));
+  const std::uint32_t root = (bits & 0x7FFFFFu) | 0x800000u, places = 2 * (23 + 127 - (bits >> 23));
+  const std::uint32_t left = root * root + root - (d2 << places);
+  return __uint_as_float(bits + (left >> 31));
 }
 
 /// √d2, correctly rounded.

@@ -13,18 +13,6 @@ inline constexpr std::uint32_t kNoSquare = UINT32_MAX;  ///< squared distance: n
 /// Whether a root is rounded once, to the output's type; else double has the last word.
 inline bool is_scaled(const Problem& p) { return p.metric == Metric::euclidean && (p.unit == 1 || !p.isotropic); }
 
-/// Whether all that is wanted are float distances and linear indices of all elements, without limits, of up to three
-/// axes.
-inline bool has_whole_outputs(const Problem& p) {
-  const DistanceOutputs& out = p.outputs;
-  bool whole = p.rank <= 3 && wants_only(p, {&DistanceOutputs::distance, &DistanceOutputs::nearest}) &&
-               !p.signed_distance && std::isinf(p.max_distance) &&
-               (!out.distance.present() || out.distance.dtype() == DType::float32);
-  for (int k = 0; k < p.rank; ++k)
-    whole &= p.region_extent(k) == p.extent(k) && p.border[static_cast<std::size_t>(k)] != Border::sites;
-  return whole;
-}
-
 struct SiteResults {
   bool serves = false;
   bool is_long = false;       ///< indices are of 64 bits
@@ -38,8 +26,16 @@ struct SiteResults {
     std::byte* nearest;
   };
 
+  /// Whether all that is wanted are linear indices and float distances of all elements, without limits, of up to three
+  /// axes.
   static bool serves_outputs(const Problem& p) {
-    return has_whole_outputs(p) && p.outputs.nearest.present() && (is_scaled(p) || !p.outputs.distance.present());
+    const AnyView& distance = p.outputs.distance;
+    bool serves = p.rank <= 3 && wants_only(p, {&DistanceOutputs::distance, &DistanceOutputs::nearest}) &&
+                  !p.signed_distance && std::isinf(p.max_distance) && p.outputs.nearest.present() &&
+                  (!distance.present() || (distance.dtype() == DType::float32 && is_scaled(p)));
+    for (int k = 0; k < p.rank; ++k)
+      serves &= p.region_extent(k) == p.extent(k) && p.border[static_cast<std::size_t>(k)] != Border::sites;
+    return serves;
   }
 
   static SiteResults of(const Problem& p, const Batch& batch) {
@@ -50,18 +46,8 @@ struct SiteResults {
     sites.is_long = out.nearest.dtype() == DType::int64;
     if (out.distance.present()) sites.distance = Placed<float>::of(out.distance, p.rank, batch.shape, batch.distance);
     sites.nearest = Placed<std::byte>::of(out.nearest, p.rank, batch.shape, batch.nearest);
-    sites.is_aligned = is_aligned_to<sizeof(float4)>(sites.distance) && is_aligned_to<sizeof(int4)>(sites.nearest);
+    sites.is_aligned = sites.distance.is_aligned_to(sizeof(float4)) && sites.nearest.is_aligned_to(sizeof(int4));
     return sites;
-  }
-
-  /// Whether all rows begin at multiples of so many bytes.
-  template <std::size_t kBytes, class T>
-  static bool is_aligned_to(const Placed<T>& placed) {
-    constexpr std::int64_t kUnits = kBytes / sizeof(T);
-    bool aligned = reinterpret_cast<std::uintptr_t>(placed.data) % kBytes == 0 && placed.z_stride % kUnits == 0 &&
-                   placed.y_stride % kUnits == 0;
-    for (int k = 0; k < placed.items.rank; ++k) aligned &= placed.items.stride[k] % kUnits == 0;
-    return aligned;
   }
 
   /// @param item  of the batch
@@ -71,10 +57,6 @@ struct SiteResults {
   /// The row at y, from that at 0.
   __device__ Row down(const Row& row, std::int32_t y) const {
     return {row.distance + y * distance.y_stride, row.nearest + y * nearest.y_stride};
-  }
-  /// The row of plane z, from that of plane 0.
-  __device__ Row behind(const Row& row, std::int32_t z) const {
-    return {row.distance + z * distance.z_stride, row.nearest + z * nearest.z_stride};
   }
   /// To the next row.
   __device__ void advance(Row& row) const {

@@ -76,7 +76,6 @@ struct ValueResults {
   }
   __device__ std::int64_t row_bytes() const { return (squared.data ? squared : distance).y_stride; }
   /// Four neighbours, whose squares are less than 2²¹; of distances to faces, not 0.
-  ///
   /// @param inside  bits: distances that are negative
   __device__ void write_four(std::byte* to, const unsigned (&squares)[4], unsigned inside) const {
     if (squared.data) {
@@ -104,8 +103,8 @@ struct ValueResults {
  private:
   bool may_write_fours() const {
     if ((distance.data != nullptr) == (squared.data != nullptr) || begin[2] % 4 != 0) return false;
-    if (squared.data) return squared_type == DType::uint32 && SiteResults::is_aligned_to<sizeof(uint4)>(squared);
-    return distance_type == DType::float32 && unit == 1 && SiteResults::is_aligned_to<sizeof(float4)>(distance);
+    if (squared.data) return squared_type == DType::uint32 && squared.is_aligned_to(sizeof(uint4));
+    return distance_type == DType::float32 && unit == 1 && distance.is_aligned_to(sizeof(float4));
   }
 
   /// @param value_of  the result in the output's type, of a row and a column

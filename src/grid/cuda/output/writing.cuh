@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "grid/cuda/input/layout.cuh"
 #include "grid/cuda/output/roots.cuh"
 
 namespace fathom::grid::cuda {
@@ -42,6 +43,13 @@ struct Side {
   /// Of a squared distance below 2²⁴, or 2²¹ to faces.
   __device__ float near(float d2) const { return scale * small_root(d2, half); }
   __device__ float far(std::uint32_t d2) const { return scale * (half > 0 ? root_to_face(d2) : root_of(d2)); }
+};
+
+/// Where results are floats.
+struct FloatResults {
+  Placed<float> distance;
+  bool is_aligned = false;  ///< all rows, to as many bytes as are written at once
+  Side side;
 };
 
 }  // namespace fathom::grid::cuda

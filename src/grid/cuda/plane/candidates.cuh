@@ -10,10 +10,9 @@ inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
 /// The leftmost of the candidates whose value is the least.
 struct Winners {
   static constexpr unsigned kNothing = kNoBound;
+  int first, last = first;
   unsigned best = kNothing;
-  int first, last;
 
-  __device__ explicit Winners(int candidate) : first(candidate), last(candidate) {}
   static __device__ unsigned square(const Plane& plane, int rows, int columns) { return plane.square(rows, columns); }
   static __device__ unsigned rounded(unsigned value) { return value; }
   /// The most that a value may be where `value` is the least.
@@ -21,15 +20,11 @@ struct Winners {
 
   /// A candidate behind all others.
   __device__ void offer(unsigned value, int candidate) {
-    if (value >= best) return;
-    best = value;
-    first = last = candidate;
+    if (value < best) best = value, first = last = candidate;
   }
   /// The winners of others.
   __device__ void join(unsigned value, int from, int) {
-    if (value > best || (value == best && from > first)) return;
-    best = value;
-    first = last = from;
+    if (value < best || (value == best && from <= first)) best = value, first = last = from;
   }
 };
 
@@ -37,11 +32,10 @@ struct Winners {
 template <class Rounding>
 struct LikelyWinners : Rounding {
   using Rounding::kNothing;
+  int first, last = first;
   unsigned best = kNothing;
-  int first, last;
 
-  __device__ explicit LikelyWinners(int candidate) : first(candidate), last(candidate) {}
-
+  explicit __device__ LikelyWinners(int candidate) : first(candidate) {}
   __device__ void offer(unsigned value, int candidate) { join(value, candidate, candidate); }
   __device__ void join(unsigned value, int from, int to) {
     if (value > Rounding::most(best)) return;
@@ -67,54 +61,6 @@ struct Entry {
     return {__shfl_sync(kAllLanes, x, lane),
             {__shfl_sync(kAllLanes, column.bits, lane), carries & 0xFFFFu, carries >> 16}};
   }
-  /// Least squared distance from any row of the band at column `to`.
-  template <class W>
-  __device__ unsigned bound(const Plane& plane, int to) const {
-    const unsigned rows = column.bits ? 0 : min(column.above, column.below - 31);
-    return W::square(plane, static_cast<int>(rows), to - x);
-  }
 };
-
-// As seen from the lines above and below the band: what lies above the chord of two others on a line is not nearest
-// there (plane/prune.cuh).
-
-/// Whether a point lies on or above the chord of its neighbours; p, q: how far they are to the left and right. Heights
-/// are squared distances; keeps what rounding leaves in doubt.
-__device__ inline bool above_chord(float left, float middle, float right, float p, float q) {
-  const float width = p + q;
-  return middle * width * 0.999999f >= fmaf(left, q, fmaf(right, p, p * q * width));
-}
-
-/// A column, and the squared distances along it from the lines above and below the band.
-struct LinePoint {
-  float x, upper, lower;
-};
-
-struct FromLines : LinePoint {
-  int upper_up, upper_down;  ///< rows from the upper line up and down to the nearest site
-  int lower_up, lower_down;
-
-  __device__ FromLines(const Entry& entry, const Plane& plane) {
-    const Column& c = entry.column;
-    const int beyond = plane.beyond;
-    upper_up = static_cast<int>(c.above) - 1;
-    upper_down = c.bits ? __ffs(static_cast<int>(c.bits)) - 1 + beyond : static_cast<int>(c.below);
-    lower_up = c.bits ? __clz(static_cast<int>(c.bits)) + beyond : static_cast<int>(c.above) + 31;
-    lower_down = static_cast<int>(c.below) - 32;
-    x = static_cast<float>(entry.x);
-    upper = plane.from_line(min(upper_up, upper_down));
-    lower = plane.from_line(min(lower_up, lower_down));
-  }
-  // Whether sites on that side may matter to the band, as far as the column by itself tells.
-  __device__ bool may_be_above() const { return upper_up <= upper_down; }
-  __device__ bool may_be_below() const { return lower_down <= lower_up; }
-};
-
-/// Whether `middle` lies above the chord of the two others on a line; false unless they are on either side of it.
-__device__ inline bool is_above(const LinePoint& left, const LinePoint& middle, const LinePoint& right,
-                                float LinePoint::*height) {
-  const float p = middle.x - left.x, q = right.x - middle.x;
-  return p > 0 && q > 0 && above_chord(left.*height, middle.*height, right.*height, p, q);
-}
 
 }  // namespace fathom::grid::cuda::plane

@@ -13,14 +13,12 @@
 #include "core/cuda/runtime.h"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/input/sides.cuh"
-#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/plane/exact.cuh"
 #include "grid/cuda/plane/labels.cuh"
 #include "grid/cuda/plane/list.cuh"
 #include "grid/cuda/plane/prune.cuh"
 #include "grid/cuda/plane/solve.cuh"
 #include "grid/cuda/plane/words.cuh"
-#include "grid/cuda/scratch.h"
 
 namespace fathom::grid::cuda::plane {
 
@@ -88,7 +86,7 @@ Plane make_plane(const Problem& p, std::int64_t items, std::size_t side, std::by
     const std::int64_t words_of_rows = plane.all_bands * kBand * plane.runs.row_words;
     plane.runs.changes = s.take<std::uint32_t>(words_of_rows);
     if (wants_site(p)) plane.runs.upper = s.take<std::uint32_t>(columns);
-    if (!wants_site(p) || !plane.runs.pins) plane.runs.background = s.take<std::uint32_t>(words_of_rows);
+    plane.runs.background = s.take<std::uint32_t>(words_of_rows);
   }
   if (bytes) *bytes = s.bytes();
   plane.begins_early = columns * kBand <= kEarlyElements;
@@ -104,7 +102,7 @@ void advance(Plane& plane, std::int64_t bands) {
   plane.above += words;
   plane.below += words;
   plane.runs.changes += words_of_rows;
-  if (plane.runs.background) plane.runs.background += words_of_rows;
+  plane.runs.background += words_of_rows;
   if (plane.runs.upper) plane.runs.upper += words;
 }
 
@@ -140,104 +138,88 @@ bool writes_floats(const Problem& p, std::int64_t items) {
   return is_float_field(p, may_be_cut ? 0 : kNoAxis) && (squares_fit(p) || !has_limits(p));
 }
 
-/// Whether four float results can be written at once, everywhere.
-bool writes_fours(const Problem& p, const Batch& batch) { return has_aligned_rows(p, batch, 4); }
+Spacing spacing_of(const Problem& p, Writing writing) {
+  if (!squares_fit(p)) return Spacing::any;
+  if (p.isotropic) return Spacing::equal;
+  return weight_of(p, 1) == 1 && !is_general(writing) ? Spacing::unit_along_columns : Spacing::unit;
+}
 
-/// Whether the search for near sites asks how far those are that lie outside a band and the ones beside it.
-bool near_reads_carries(const Problem& p) { return !p.isotropic; }
-
-/// @param plane  of whole images
+/// @param image  all of it
 /// @param open   see carry()
-void carry_sites(const Plane& plane, int2 open, cudaStream_t stream) {
-  launch_in_turn(carry, blocks(plane.all_bands / plane.bands, plane.pitch, kCarryWidth),
-                 carry_segments(plane.bands) * 32, 0, stream, plane, open);
+void carry_sites(const Plane& image, int2 open, cudaStream_t stream) {
+  launch_in_turn(carry, blocks(image.all_bands / image.bands, image.pitch, kCarryWidth),
+                 carry_segments(image.bands) * 32, 0, stream, image, open);
+}
+
+template <class V>
+void solve_near(const Plane& plane, const Kernels<V>& kernels, const Emitter<V>& emitter, cudaStream_t stream) {
+  dim3 grid = blocks(plane.all_bands, plane.width, kernels.near_width);
+  const auto room = static_cast<unsigned>(fathom::cuda::multiprocessors());
+  if (2 * grid.x * grid.y <= room) grid.z = 2;
+  // Where more blocks waited for the kernel ahead, they would take its room.
+  Plane in_turn = plane;
+  in_turn.begins_early &= grid.x * grid.y * grid.z <= room;
+  launch_in_turn(kernels.near, grid, kNearWords, 0, stream, in_turn, emitter);
+}
+
+/// A band that has a multiprocessor to itself is listed by a large block, several by smaller ones at once.
+template <class W>
+void list(const Plane& plane, cudaStream_t stream) {
+  const bool are_many = plane.all_bands > fathom::cuda::multiprocessors();
+  launch_in_turn(are_many ? list_columns<W, kManyListsBlock, kManyListsBlocks> : list_columns<W, kListBlock, 1>,
+                 static_cast<unsigned>(plane.all_bands), are_many ? kManyListsBlock : kListBlock,
+                 static_cast<std::size_t>(list_memory(plane.pitch)), stream, plane);
+}
+
+/// From words to results. @param image  all of it, of which `plane` may be a part
+template <class V>
+void solve_plane(const Plane& image, const Plane& plane, const Kernels<V>& kernels, const Emitter<V>& emitter,
+                 cudaStream_t stream) {
+  // With unequal spacings the search for near sites asks how far those are outside a band and the ones beside it.
+  const bool reads_carries = kernels.spacing != Spacing::equal;
+  if (reads_carries) carry_sites(image, make_int2(0, 0), stream);
+  solve_near(plane, kernels, emitter, stream);
+  if (!reads_carries) carry_sites(image, make_int2(plane.first_band, plane.first_band + plane.bands), stream);
+  const std::int64_t lines = plane.all_bands / plane.bands * (plane.bands + 1), tiles = plane.all_bands * plane.tiles();
+  launch_in_turn(prune, blocks(lines, plane.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream, plane);
+  if (kernels.spacing == Spacing::any) list<LikelyWinners<Floats>>(plane, stream);
+  else list<Winners>(plane, stream);
+  const std::int64_t resident = fathom::cuda::multiprocessors() * kernels.far_blocks;
+  launch_in_turn(kernels.far, static_cast<unsigned>(std::min(tiles, resident)), kFarBlock, 0, stream, plane, emitter);
 }
 
 /// From the words of a side to its results.
-class PlaneSolver {
- public:
-  PlaneSolver(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::size_t side,
-              std::byte* words, std::byte* scratch, cudaStream_t stream)
-      : p_(p),
-        batch_(batch),
-        stream_(stream),
-        side_(side),
-        image_(make_plane(p, items, side, words)),
-        plane_(image_),
-        writing_(writing_of(p, writes_floats(p, items), p.isotropic && writes_fours(p, batch))),
-        emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
-    take_region(plane_, p, items);
-    take_scratch(plane_, p, scratch);
-    plane_.first_item = first_item;
-    plane_.out.side = side_of(p, side, side == 1);
-    if (is_general(writing_)) return;
-    plane_.out.row_stride = p.outputs.distance.strides()[0];
-    plane_.out.distance = reinterpret_cast<float*>(p.outputs.distance.data()) -
-                          plane_.first_band * std::int64_t{kBand} * plane_.out.row_stride;
-    plane_.out.items = ItemStrides::of(batch.shape, batch.distance);
-    plane_.out.is_aligned = writes_fours(p, batch);
+void solve_side(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::size_t side,
+                std::byte* words, std::byte* scratch, cudaStream_t stream) {
+  const bool in_fours = has_aligned_rows(p, batch, 4);
+  const Writing writing = writing_of(p, writes_floats(p, items), p.isotropic && in_fours);
+  const Spacing spacing = spacing_of(p, writing);
+  const Plane image = make_plane(p, items, side, words);
+  Plane plane = image;
+  take_region(plane, p, items);
+  take_scratch(plane, p, scratch);
+  plane.first_item = first_item;
+  plane.out.side = side_of(p, side, side == 1);
+  if (!is_general(writing)) {
+    plane.out.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
+    plane.out.distance.data -= plane.first_band * std::int64_t{kBand} * plane.out.distance.y_stride;
+    plane.out.is_aligned = in_fours;
   }
-
-  void run() const {
-    const bool fit = squares_fit(p_);
-    if (!fit && side_ + 1 == sides_of(p_)) make_tables();
-    if (!fit && is_general(writing_) && !p_.integral)
-      solve(kernels_in_double(), Emitter<double>::of(p_, batch_, plane_.first_item));
-    else solve(kernels_of(writing_, spacing()), emitter_);
-  }
-
- private:
-  Spacing spacing() const {
-    if (!squares_fit(p_)) return Spacing::any;
-    if (p_.isotropic) return Spacing::equal;
-    return plane_.spacing.column_weight == 1 && !is_general(writing_) ? Spacing::unit_along_columns : Spacing::unit;
-  }
-
-  template <class V>
-  void solve(const Kernels<V>& kernels, const Emitter<V>& emitter) const {
-    if (near_reads_carries(p_)) carry_sites(image_, make_int2(0, 0), stream_);
-    kernels.solve_near(plane_, emitter, stream_);
-    const int2 bands = make_int2(plane_.first_band, plane_.first_band + plane_.bands);
-    if (!near_reads_carries(p_)) carry_sites(image_, bands, stream_);
-    const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
-    launch_in_turn(prune, blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_, plane_);
-    if (kernels.spacing == Spacing::any) list<LikelyWinners<Floats>>();
-    else list<Winners>();
-    kernels.solve_far(plane_, emitter, stream_);
-  }
-
-  /// A band that has a multiprocessor to itself is listed by a large block, several by smaller ones at once.
-  template <class W>
-  void list() const {
-    const bool are_many = plane_.all_bands > fathom::cuda::multiprocessors();
-    launch_in_turn(are_many ? list_columns<W, kManyListsBlock, kManyListsBlocks> : list_columns<W, kListBlock, 1>,
-                   static_cast<unsigned>(plane_.all_bands), are_many ? kManyListsBlock : kListBlock,
-                   static_cast<std::size_t>(list_memory(plane_.pitch)), stream_, plane_);
-  }
-
-  /// For both sides.
-  void make_tables() const {
-    const auto tables = is_general(writing_) ? tabulate<double> : tabulate<float>;
-    tables<<<kNearRows, kNearColumns * 32, 0, stream_>>>(plane_);
+  if (spacing == Spacing::any && side + 1 == sides_of(p)) {  // for both
+    const auto tables = is_general(writing) ? tabulate<double> : tabulate<float>;
+    tables<<<kNearRows, kNearColumns * 32, 0, stream>>>(plane);
     fathom::cuda::check_launch("tabulating roots");
   }
-
-  const Problem& p_;
-  const Batch& batch_;
-  const cudaStream_t stream_;
-  const std::size_t side_;
-  const Plane image_;  ///< all of it
-  Plane plane_;
-  const Writing writing_;
-  const Emitter<std::int64_t> emitter_;
-};
+  if (spacing == Spacing::any && is_general(writing) && !p.integral)
+    solve_plane(image, plane, kernels_in_double(), Emitter<double>::of(p, batch, first_item), stream);
+  else solve_plane(image, plane, kernels_of(writing, spacing), Emitter<std::int64_t>::of(p, batch, first_item), stream);
+}
 
 class PlaneEngine final : public Engine {
  public:
   explicit PlaneEngine(const Problem& problem) : p_(problem) {}
 
   Cut cut() const override { return {0, kBand}; }
-  std::int64_t packed_unit() const override { return cut().unit; }
   std::int64_t group_of(std::int64_t items) const override {
     constexpr std::int64_t kMostLines = 65535;  // between bands: rows of a grid
     const std::int64_t padded = bands_of(p_) * kBand * pitch_of(p_);
@@ -256,15 +238,20 @@ class PlaneEngine final : public Engine {
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     if (has_labels(p_)) return pack_runs(packing, items, words, stream);
-    for (std::size_t side = 0; side < sides_of(p_); ++side)
-      pack_sites(packed_plane(packing, items, side, words), sites_of(p_, packing.input, side), stream);
+    for (std::size_t side = 0; side < sides_of(p_); ++side) {
+      const Plane plane = packed_plane(packing, items, side, words);
+      const Mask mask = sites_of(p_, packing.input, side);
+      const auto kernel = mask.has_zero_bytes() ? pack_elements<true> : pack_elements<false>;
+      kernel<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(plane, mask);
+    }
+    fathom::cuda::check_launch("packing sites");
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte* scratch, cudaStream_t stream) const override {
     // The elements inside last: mostly they are fewer, and most of what the other side leaves is not written again.
     for (std::size_t side = sides_of(p_); side-- > 0;)
-      PlaneSolver(part, batch, first_item, items, side, words, scratch, stream).run();
+      solve_side(part, batch, first_item, items, side, words, scratch, stream);
     if (!is_general(writing_of(part, writes_floats(part, items), false)) && has_limits(part))
       clamp_items(part, batch, first_item, items, stream);
   }
@@ -289,8 +276,7 @@ class PlaneEngine final : public Engine {
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
       auto* last_row = reinterpret_cast<T*>(kept_row);
-      auto* kernel = plane.upper_pins() ? pack_labels<T, true> : pack_labels<T, false>;
-      kernel<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(
+      pack_labels<T><<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(
           plane, packing.input, packing.to > 0 ? last_row : nullptr);
       if (packing.to + plane.height == p_.extent(0)) return;
       const auto* row = reinterpret_cast<const T*>(packing.input.data) + (plane.height - 1) * packing.input.stride[0];
@@ -299,12 +285,6 @@ class PlaneEngine final : public Engine {
                           "keeping a row");
     });
     fathom::cuda::check_launch("packing labels");
-  }
-
-  static void pack_sites(const Plane& plane, const Mask& mask, cudaStream_t stream) {
-    auto* kernel = mask.has_zero_bytes() ? pack_elements<true> : pack_elements<false>;
-    kernel<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(plane, mask);
-    fathom::cuda::check_launch("packing sites");
   }
 
   const Problem& p_;

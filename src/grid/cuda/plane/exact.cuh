@@ -31,12 +31,13 @@ namespace fathom::grid::cuda::plane {
 inline constexpr float kMore = 1 + 0x1.4p-21f;
 inline constexpr double kMostRatio = 0x1p16;  ///< of squared spacings
 
-/// Squares as floats that are not negative, and as their bits, which ascend with them.
+/// Squares in columns, roughly: floats that are not negative, and their bits, which ascend with them.
 struct Floats {
   static constexpr unsigned kNothing = 0x7F800000u;
 
   static __device__ unsigned square(const Plane& plane, int rows, int columns) {
-    return __float_as_uint(plane.along_roughly(rows) + Plane::across_roughly(columns));
+    const auto along = static_cast<float>(rows), across = static_cast<float>(columns);
+    return __float_as_uint(plane.spacing.row_ratio * (along * along) + across * across);
   }
   /// The most that a value may be where `value` is the least.
   static __device__ unsigned most(unsigned value) { return __float_as_uint(__uint_as_float(value) * kMore); }
@@ -62,14 +63,10 @@ __device__ M measure(const Plane& plane, int rows, int columns) {
   else return square;
 }
 
-/// Writes one result in whatever form is asked for. V: the emitter's, integers where there is a unit. Not inlined: it
-/// is large.
+/// As the emitter takes it, integers where there is a unit.
 template <class V>
-__device__ __noinline__ void write_exact(const Plane& plane, const Emitter<V>& emitter, std::int64_t band, int r, int x,
-                                         double square) {
-  const std::int64_t at[kMaxSpaceRank] = {plane.first_row(band) + r, x};
-  const V value = square < __builtin_inf() ? static_cast<V>(square) : no_value<V>();
-  if (emitter.in_region(at)) emitter.emit(plane.item_of(band), at, value, -1);
+__device__ V exact_value(double square) {
+  return square < __builtin_inf() ? static_cast<V>(square) : no_value<V>();
 }
 
 /// Roughly how far a near site is: its square in columns, with kPlaces binary places, and behind it the steps sideways.
@@ -100,7 +97,6 @@ struct AnyKey {
 inline constexpr int kNearRows = 65, kNearColumns = 32;
 
 /// The rows to a near site, from its key: what the columns leave of the square.
-///
 /// @param columns  AnyKey(key).columns
 __device__ inline int rows_of(const Plane& plane, unsigned key, int columns) {
   const unsigned square = (key >> AnyKey::kColumnBits) - AnyKey::square_of_columns(columns);
@@ -136,48 +132,37 @@ __global__ void __launch_bounds__(kNearColumns * 32) tabulate(const __grid_const
   if (columns == 0) plane.spacing.near_keys[rows] = of_rows << AnyKey::kColumnBits;
 }
 
-/// Neighbours of a row of the band, from the keys that a search for near sites found to what is nearest.
+/// From the keys that a search for near sites found for four neighbours of a row to what is nearest; any number where it
+/// is not settled. What the table tells is asked for at once, before any is looked at.
+/// @param row  of keys, at the first neighbour
 template <class M>
-class NearExact {
- public:
-  /// @param row   of keys, at the first neighbour
-  __device__ NearExact(const Plane& plane, const uint4* row)
-      : plane_(plane), row_(reinterpret_cast<const unsigned*>(row)) {}
-
-  /// Of four; any number where it is not settled. What the table tells is asked for at once, before any is looked at.
-  __device__ void measure_four(const unsigned (&best)[4], M (&measured)[4]) const {
-    float roots[4];
-    int signs = 0;
+__device__ void measure_four(const Plane& plane, const unsigned* row, const unsigned (&best)[4], M (&measured)[4]) {
+  float roots[4];
+  int signs = 0;
 #pragma unroll
-    for (int q = 0; q < 4; ++q) {
-      const AnyKey key(best[q]);
-      const int rows = rows_of(plane_, best[q], key.columns);
-      roots[q] = __ldg(plane_.spacing.near_roots + (rows * kNearColumns + key.columns));
-      signs |= __float_as_int(roots[q]);
-      if constexpr (std::is_same_v<M, float>) measured[q] = roots[q];
-      else measured[q] = measure<M>(plane_, rows, key.columns);
-    }
-    if (signs >= 0) return;
-#pragma unroll
-    for (int q = 0; q < 4; ++q)
-      if (__float_as_int(roots[q]) < 0) measured[q] = least(row_ + q, AnyKey(best[q]).square + 1);
+  for (int q = 0; q < 4; ++q) {
+    const AnyKey key(best[q]);
+    const int rows = rows_of(plane, best[q], key.columns);
+    roots[q] = __ldg(plane.spacing.near_roots + (rows * kNearColumns + key.columns));
+    signs |= __float_as_int(roots[q]);
+    if constexpr (std::is_same_v<M, float>) measured[q] = roots[q];
+    else measured[q] = measure<M>(plane, rows, key.columns);
   }
-
- private:
-  /// Of all sites whose rough squares are no more than `most`.
-  __device__ M least(const unsigned* own, unsigned most) const {
+  if (signs >= 0) return;
+  // Of all sites whose rough squares are no more than `most`.
+  const auto least = [&](const unsigned* own, unsigned most) {
     M nearest = __builtin_inff();
     for (int steps = 0; steps < kNearColumns && AnyKey::square_of_columns(steps) <= most; ++steps)
       for (int side = -1; side <= 1; side += 2) {
         const unsigned key = own[side * steps];  // of rows alone
         if (AnyKey(key).square + AnyKey::square_of_columns(steps) > most) continue;
-        nearest = min(nearest, measure<M>(plane_, rows_of(plane_, key, 0), steps));
+        nearest = min(nearest, measure<M>(plane, rows_of(plane, key, 0), steps));
       }
     return nearest;
-  }
-
-  const Plane& plane_;
-  const unsigned* row_;
-};
+  };
+#pragma unroll
+  for (int q = 0; q < 4; ++q)
+    if (__float_as_int(roots[q]) < 0) measured[q] = least(row + q, AnyKey(best[q]).square + 1);
+}
 
 }  // namespace fathom::grid::cuda::plane

@@ -1,13 +1,11 @@
 // The tiles that have unsettled cells: 32 rows × 256 columns, from the lists of candidates.
 //
 // Work mapping: persistent blocks of 8 warps take tiles from the queue, the long ones first. Phase 1: the vertical
-// distances of the candidates in the tile's range of winners go to shared memory, squared; of a long tile, those
-// candidates are left out that lie above the chords to the range's ends or their neighbours on both edges of the band.
-// Phase 2, lane = row: the candidates that win at every 32nd column; again they bound what can win between (see
-// plane/list.cuh). Phase 3, warp = 32 columns, lane = column with 32 rows in registers: a scan of that range, where the
-// square of the horizontal distance is computed once per candidate. Cost: some ten operations per element and candidate
-// in range. Where many candidates are convex along all rows, a walk takes the place of phases 2 and 3
-// (plane/far_walk.cuh).
+// distances of the candidates in the tile's range of winners go to shared memory, squared. Phase 2, lane = row: the
+// candidates that win at every 32nd column; again they bound what can win between (see plane/list.cuh). Phase 3, warp =
+// 32 columns, lane = column with 32 rows in registers: a scan of that range, where the square of the horizontal
+// distance is computed once per candidate. Cost: some ten operations per element and candidate in range. Where many
+// candidates are convex along all rows, a walk takes the place of phases 2 and 3 (plane/far_walk.cuh).
 //
 // With nearest sites, values are 2 d² + 1 where the column's nearest site is below and none as near above, else 2 d².
 // A second scan looks for the candidates whose value is the least, and takes the right one of several by a code for
@@ -30,75 +28,70 @@ enum class Nearest : std::uint8_t { above, below, both };
 struct FarMemory {
   unsigned squares[kCapacity * 32];  ///< [candidate][row]
   int column[kCapacity];
-  Column words[kCapacity];
   Nearest nearest[kCapacity];  ///< sites of candidates
   int first_winner[kFarWarps + 1], last_winner[kFarWarps + 1];
   unsigned part_best[kFarWarps][32];
   ushort2 part_winners[kFarWarps][32];
-  int kept[kFarWarps];
   int ticket;
 };
 
 /// V: the emitter's.
 template <Writing kWriting, Spacing kSpacing, class V>
-class FarTile {
+class FarTile : FarResults<kWriting, kSpacing, V> {
+  using Results = FarResults<kWriting, kSpacing, V>;
+  using Results::kSites, Results::kLabels, Results::kSpaced, Results::kAny;
+  using Results::plane_, Results::band_, Results::tile_, Results::x0_, Results::warp_, Results::start_,
+      Results::is_open_, Results::best_, Results::codes_, Results::column;
+  using typename Results::Value;
+  using RowWinners = std::conditional_t<kAny, LikelyWinners<UpperHalves>, Winners>;
+  static constexpr int kHeld = kCapacity * sizeof(unsigned) / sizeof(Value);  ///< candidates whose squares fit
+
  public:
   __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, std::uint32_t tile)
-      : plane_(plane), emitter_(emitter), m_(memory), cell_(plane, tile), warp_(cell_.warp) {
-#pragma unroll
-    for (int r = 0; r < kBand; ++r) best_[r] = Results::kNothing, codes_[r] = kNoBound;
-    if (plane.left.list_count[cell_.band] == 0) return;
-    const ushort2* edges = plane.left.anchors + cell_.band * (plane.tiles() + 1) + cell_.tile;
+      : Results(plane, emitter, memory.squares, tile), m_(memory) {
+    if (plane.left.list_count[band_] == 0) return;
+    const ushort2* edges = plane.left.anchors + band_ * (plane.tiles() + 1) + tile_;
     first_ = edges[0].x;
     last_ = edges[1].y;
   }
 
-  using Results = FarResults<kWriting, kSpacing, V>;
-  using Value = typename Results::Value;
-  static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
-  static constexpr bool kSpaced = kSpacing != Spacing::equal, kAny = kSpacing == Spacing::any;
-  static constexpr int kHeld = kCapacity * sizeof(unsigned) / sizeof(Value);  ///< candidates whose squares fit
-
-  /// kLong: candidates are filtered, in chunks of what fits; else all at once.
-  template <bool kLong>
   __device__ void solve() {
-    find<kLong>();
+    find();
     if (is_general(kWriting) || kAny) __syncthreads();  // the squares give way to the results
-    Results(cell_, emitter_, m_.squares, first_ <= last_, best_, codes_).write();
+    this->write(first_ <= last_);
   }
 
  private:
   /// [candidate][row]
   __device__ Value* squares() const { return reinterpret_cast<Value*>(m_.squares); }
 
-  template <bool kLong>
+  /// In chunks of what fits.
   __device__ void find() {
     int count = 0, chunks = 0;
     for (int next = first_; next <= last_; ++chunks) {
-      count = kLong ? load_squares(next) : load_all(next);
-      if constexpr (kLong && !kAny)
+      count = load(next);
+      if constexpr (!kAny)
         if (chunks == 0 && next > last_ && walk(count)) return;
-      find_winners_among(count);
+      find_winners(count);
       scan(count);
     }
     if constexpr (kSites) {
       if (chunks < 2) return find_columns(count);
-      if constexpr (kLong)
-        for (int next = first_; next <= last_;) {
-          count = load_squares(next);
-          find_winners_among(count);
-          find_columns(count);
-        }
+      for (int next = first_; next <= last_;) {
+        count = load(next);
+        find_winners(count);
+        find_columns(count);
+      }
     }
   }
 
   __device__ void store_squares(int k, const Entry& entry) {
     const int2 both = entry.column.both(lane_id(), plane_.beyond);
-    Value square = cell_.square_along(min(both.x, both.y));
+    Value square = this->square_along(min(both.x, both.y));
     if constexpr (kSites) {
       bool is_below = both.y < both.x;
       if (kLabels && entry.column.bits >> lane_id() & 1)
-        is_below = !(plane_.runs.upper[cell_.start + entry.x] >> lane_id() & 1);
+        is_below = !(plane_.runs.upper[start_ + entry.x] >> lane_id() & 1);
       square = 2 * square + unsigned{is_below};
       const unsigned below = __ballot_sync(kAllLanes, is_below);
       if (lane_id() == 0)
@@ -106,28 +99,30 @@ class FarTile {
     }
     squares()[k * 32 + lane_id()] = square;
   }
-  /// Fills the memory with all candidates, and their squares. @returns how many
-  __device__ int load_all(int& next) {
-    const int count = last_ - first_ + 1, mine = warp_ + kFarWarps * lane_id();
-    const Entry entry = mine < count ? candidate(first_ + mine) : Entry{};
-    __syncthreads();  // the tile before is done with the memory
-    if (mine < count) m_.column[mine] = entry.x;
-    for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
+  /// Fills the memory with the candidates from `next` on, as far as they fit, and their squares. @returns how many
+  __device__ int load(int& next) {
+    const int first = next, count = min(last_ - next + 1, kHeld);
+    const auto entry_of = [&](int k) { return k < count ? Entry::load(plane_, start_, first + k) : Entry{}; };
+    Entry entry = entry_of(warp_ + kFarWarps * lane_id());
+    __syncthreads();  // what was there before is done with
+    for (int k0 = warp_; k0 < count; k0 += kFarBlock) {
+      const int mine = k0 + kFarWarps * lane_id();
+      if (k0 >= kFarWarps) entry = entry_of(mine);
+      if (mine < count) m_.column[mine] = entry.x;
+      for (int k = 0; k < 32 && k0 + kFarWarps * k < count; ++k) store_squares(k0 + kFarWarps * k, entry.from_lane(k));
+    }
     __syncthreads();
-    next = last_ + 1;
+    next += count;
     return count;
   }
-  /// The same with those from `next` on that may win, as far as they fit.
-  __device__ int load_squares(int& next) {
-    const FromLines left = from_lines(first_), right = from_lines(last_);
-    const int count = collect(next, left, right);
-    for (int k = warp_; k < count; k += kFarWarps) store_squares(k, {m_.column[k], m_.words[k]});
+  /// At columns x0 + 32 p, a warp each.
+  __device__ void find_winners(int count) {
+    if (count > kShortTile) return find_winners_in_steps(count);
+    if (count <= kFewCandidates) return;
+    RowWinners winners{0};
+    look(x0_ + 32 * warp_, 0, count - 1, 1, winners);
+    keep_winners(warp_, winners);
     __syncthreads();
-    return count;
-  }
-  __device__ void find_winners_among(int count) {
-    if (count > kShortTile) find_winners_in_steps(count);
-    else if (count > kFewCandidates) find_winners(count);
   }
 
   /// Lane = column: the least values, where all rows of many candidates are convex. @returns whether they are
@@ -138,75 +133,20 @@ class FarTile {
     RowWalk row(m_.squares, m_.column, count, (kSpaced ? plane_.spacing.column_weight : 1) * (kSites ? 2 : 1));
     if (warp_ == kFarWarps - 1) row.put_guard();
     if (!__syncthreads_and(row.is_convex(warp_, kFarWarps))) return false;
-    if (cell_.is_open) {
-      const int x = cell_.x0 + 32 * warp_;
+    if (is_open_) {
+      const int x = x0_ + 32 * warp_;
       if constexpr (kSites)
         row.walk(x, best_, codes_, [](unsigned value, int steps) { return ColumnCode::of(value, steps); });
-      else row.walk(x, best_);
+      else row.walk(x, best_, codes_, nullptr);
     }
     __syncthreads();  // the squares give way to what was found
-    if (cell_.is_open) {
+    if (is_open_) {
       unsigned* memory = m_.squares + warp_ * kTurnedWords;
       turn(memory, best_);
       if constexpr (kSites) turn(memory, codes_);
     }
     return true;
   }
-
-  /// Fills the memory with candidates from `next` on. @returns how many
-  __device__ int collect(int& next, const FromLines& left, const FromLines& right) {
-    constexpr int kStep = kHeld > kFarBlock ? kFarBlock : kFarBlock / 2;
-    int count = 0;
-    do {
-      const int k = next + static_cast<int>(threadIdx.x);
-      const bool is_there = k <= last_ && k < next + kStep;
-      const Entry entry = is_there ? candidate(k) : Entry{};
-      const Entry before = neighbour(k, entry, -1), behind = neighbour(k, entry, 1);
-      const bool keep = is_there && may_win(k, entry, before, behind, left, right);
-      const unsigned kept = __ballot_sync(kAllLanes, keep);
-      __syncthreads();
-      if (lane_id() == 0) m_.kept[warp_] = __popc(kept);
-      __syncthreads();
-      int place = count + __popc(kept & lanes_before(lane_id()));
-#pragma unroll
-      for (int w = 0; w < kFarWarps; ++w) {
-        if (w < warp_) place += m_.kept[w];
-        count += m_.kept[w];
-      }
-      if (keep) {
-        m_.column[place] = entry.x;
-        m_.words[place] = entry.column;
-      }
-      next += kStep;
-    } while (next <= last_ && count + min(kStep, last_ - next + 1) <= kHeld);
-    __syncthreads();
-    return count;
-  }
-
-  /// The candidate before or behind, which the lane beside has but at the warp's ends.
-  __device__ Entry neighbour(int k, const Entry& entry, int step) const {
-    const int lane = lane_id() + step;
-    const bool is_outside = lane < 0 || lane > 31, is_there = k + step >= first_ && k + step <= last_;
-    const Entry outside = is_outside && is_there ? candidate(k + step) : Entry{};
-    const Entry beside = entry.from_lane(lane & 31);
-    return is_outside ? outside : beside;
-  }
-
-  __device__ bool may_win(int k, const Entry& entry, const Entry& one_before, const Entry& one_behind,
-                          const FromLines& left, const FromLines& right) const {
-    if (entry.column.bits || k == first_ || k == last_) return true;
-    const FromLines me(entry, plane_), before(one_before, plane_), behind(one_behind, plane_);
-    const auto is_out = [&](float LinePoint::*height) {
-      return is_above(left, me, behind, height) || is_above(before, me, right, height) ||
-             is_above(left, me, right, height);
-    };
-    return (me.may_be_above() && !is_out(&LinePoint::upper)) || (me.may_be_below() && !is_out(&LinePoint::lower));
-  }
-
-  __device__ FromLines from_lines(int k) const { return {candidate(k), plane_}; }
-  __device__ Entry candidate(int k) const { return Entry::load(plane_, cell_.start, k); }
-
-  using RowWinners = std::conditional_t<kAny, LikelyWinners<UpperHalves>, Winners>;
 
   /// The best of every `step`-th candidate from `first` to `last` at column x, for the lane's row.
   __device__ void look(int x, int first, int last, int step, RowWinners& winners) const {
@@ -215,7 +155,7 @@ class FarTile {
       winners.offer(RowWinners::rounded(squares()[k * 32 + lane_id()] + across(x, k)), k);
   }
   /// What the columns from x to candidate k add to a value.
-  __device__ Value across(int x, int k) const { return cell_.square_across(x - m_.column[k]) * (kSites ? 2 : 1); }
+  __device__ Value across(int x, int k) const { return this->square_across(x - m_.column[k]) * (kSites ? 2 : 1); }
   __device__ void keep_winners(int p, const RowWinners& winners) {
     const unsigned first = warp_min(static_cast<unsigned>(winners.first)),
                    last = warp_max(static_cast<unsigned>(winners.last));
@@ -224,15 +164,7 @@ class FarTile {
     m_.last_winner[p] = static_cast<int>(last);
   }
 
-  /// Winners at columns x0 + 32 p, a warp each.
-  __device__ void find_winners(int count) {
-    RowWinners winners(0);
-    look(cell_.x0 + 32 * warp_, 0, count - 1, 1, winners);
-    keep_winners(warp_, winners);
-    __syncthreads();
-  }
-
-  /// The same by halving, where the warps share the candidates between two columns that are known.
+  /// Winners at columns x0 + 32 p by halving, where the warps share the candidates between two columns that are known.
   __device__ void find_winners_in_steps(int count) {
 #pragma unroll 1
     for (int level = 0; level < 3; ++level) {
@@ -240,8 +172,8 @@ class FarTile {
       const int p = (2 * (warp_ >> (3 - level)) + 1) * step;
       const int first = p - step == 0 ? 0 : m_.first_winner[p - step];
       const int last = p + step == kFarWarps ? count - 1 : m_.last_winner[p + step];
-      RowWinners winners(first);
-      look(cell_.x0 + 32 * p, first + part, last, parts, winners);
+      RowWinners winners{first};
+      look(x0_ + 32 * p, first + part, last, parts, winners);
       m_.part_best[warp_][lane_id()] = winners.best;
       m_.part_winners[warp_][lane_id()] =
           make_ushort2(static_cast<unsigned short>(winners.first), static_cast<unsigned short>(winners.last));
@@ -265,68 +197,59 @@ class FarTile {
     return count <= kFewCandidates || warp_ == kFarWarps - 1 ? count - 1 : m_.last_winner[warp_ + 1];
   }
 
-  /// Lane = column: the least values.
-  __device__ void scan(int count) {
-    if constexpr (kAny) return scan_exactly(count);
-    else scan_in_units(count);
-  }
-
-  __device__ void scan_exactly(int count) {
-    if (!cell_.is_open) return;
-    const int x = cell_.column(), last = last_in_range(count);
-#pragma unroll 1
-    for (int k = first_in_range(count); k <= last; ++k) {
-      const double a = across(x, k);
-      const auto* rows = reinterpret_cast<const double2*>(squares() + k * 32);
+  /// Calls of_row(r, squares) with those of the candidates from k on, for each row.
+  template <int kCount, class OfRow>
+  __device__ void for_rows(int k, OfRow&& of_row) const {
+    using Loaded = std::conditional_t<kAny, double2, uint4>;
+    constexpr int kTogether = sizeof(Loaded) / sizeof(Value);
+    const auto* rows = reinterpret_cast<const Loaded*>(squares() + k * 32);
 #pragma unroll
-      for (int q = 0; q < kBand / 2; ++q) {
-        const double2 u = rows[q];
-        best_[2 * q] = lesser(u.x + a, best_[2 * q]);
-        best_[2 * q + 1] = lesser(u.y + a, best_[2 * q + 1]);
+    for (int q = 0; q < kBand / kTogether; ++q) {
+      Loaded loaded[kCount];
+#pragma unroll
+      for (int c = 0; c < kCount; ++c) loaded[c] = rows[c * kBand / kTogether + q];
+#pragma unroll
+      for (int j = 0; j < kTogether; ++j) {
+        Value own[kCount];
+#pragma unroll
+        for (int c = 0; c < kCount; ++c) own[c] = reinterpret_cast<const Value*>(&loaded[c])[j];
+        of_row(q * kTogether + j, own);
       }
     }
   }
-  /// Of numbers: fmin() asks whether they are.
-  static __device__ double lesser(double one, double other) { return one < other ? one : other; }
 
-  __device__ void scan_in_units(int count) {
-    if (!cell_.is_open) return;
-    const int x = cell_.column(), last = last_in_range(count);
+  /// Lane = column: the least values.
+  __device__ void scan(int count) {
+    if (!is_open_) return;
+    const int x = column(), last = last_in_range(count);
     int k = first_in_range(count);
+    if constexpr (!kAny) {
 #pragma unroll 1
-    for (; k + 2 <= last; k += 3) {
-      const unsigned a = across(x, k), b = across(x, k + 1), c = across(x, k + 2);
-      const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
-#pragma unroll
-      for (int q = 0; q < 8; ++q) {
-        const uint4 u = rows[q], v = rows[8 + q], w = rows[16 + q];
-        unsigned* best = best_ + 4 * q;
-        best[0] = __viaddmin_u32(u.x, a, __vimin3_u32(best[0], v.x + b, w.x + c));
-        best[1] = __viaddmin_u32(u.y, a, __vimin3_u32(best[1], v.y + b, w.y + c));
-        best[2] = __viaddmin_u32(u.z, a, __vimin3_u32(best[2], v.z + b, w.z + c));
-        best[3] = __viaddmin_u32(u.w, a, __vimin3_u32(best[3], v.w + b, w.w + c));
+      for (; k + 2 <= last; k += 3) {
+        const unsigned a = across(x, k), b = across(x, k + 1), c = across(x, k + 2);
+        for_rows<3>(k, [&](int r, const unsigned(&own)[3]) {
+          best_[r] = __viaddmin_u32(own[0], a, __vimin3_u32(best_[r], own[1] + b, own[2] + c));
+        });
       }
     }
 #pragma unroll 1
     for (; k <= last; ++k) {
-      const unsigned a = across(x, k);
-      const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
-#pragma unroll
-      for (int q = 0; q < 8; ++q) {
-        const uint4 u = rows[q];
-        unsigned* best = best_ + 4 * q;
-        best[0] = __viaddmin_u32(u.x, a, best[0]);
-        best[1] = __viaddmin_u32(u.y, a, best[1]);
-        best[2] = __viaddmin_u32(u.z, a, best[2]);
-        best[3] = __viaddmin_u32(u.w, a, best[3]);
-      }
+      const Value a = across(x, k);
+      for_rows<1>(k, [&](int r, const Value(&own)[1]) { best_[r] = lesser(own[0], a, best_[r]); });
     }
+  }
+  static __device__ unsigned lesser(unsigned one, unsigned more, unsigned best) {
+    return __viaddmin_u32(one, more, best);
+  }
+  /// Of numbers: fmin() asks whether they are.
+  static __device__ double lesser(double one, double more, double best) {
+    return one + more < best ? one + more : best;
   }
 
   /// Lane = column: the least codes of the columns that the least values belong to.
   __device__ void find_columns(int count) {
-    if (!cell_.is_open) return;
-    const int x = cell_.column(), last = last_in_range(count);
+    if (!is_open_) return;
+    const int x = column(), last = last_in_range(count);
 #pragma unroll 1
     for (int k = first_in_range(count); k <= last; ++k) {
       const unsigned a = across(x, k), code = ColumnCode::of(m_.column[k] - x);
@@ -339,27 +262,13 @@ class FarTile {
   /// @param code_of  of a row
   template <class CodeOf>
   __device__ void offer_column(int k, unsigned a, CodeOf&& code_of) {
-    const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
-#pragma unroll
-    for (int q = 0; q < 8; ++q) {
-      const uint4 u = rows[q];
-      const unsigned value[4] = {u.x, u.y, u.z, u.w};
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const int r = 4 * q + j;
-        if (value[j] + a == best_[r]) codes_[r] = min(codes_[r], code_of(r));
-      }
-    }
+    for_rows<1>(k, [&](int r, const unsigned(&own)[1]) {
+      if (own[0] + a == best_[r]) codes_[r] = min(codes_[r], code_of(r));
+    });
   }
 
-  const Plane& plane_;
-  const Emitter<V>& emitter_;
   FarMemory& m_;
-  const FarCell<kSpacing> cell_;
-  const int warp_;
   int first_ = 0, last_ = -1;  ///< candidates that can win in the tile, of the band's; none
-  Value best_[kBand];
-  unsigned codes_[kBand];  ///< of columns
 };
 
 /// Blocks per multiprocessor.
@@ -382,11 +291,11 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
     const std::uint32_t tile = plane.left.work[all - 1 - ticket];
-    Tile(plane, emitter, memory, tile).template solve<true>();
+    Tile(plane, emitter, memory, tile).solve();
     __syncthreads();
   }
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x)
-    Tile(plane, emitter, memory, plane.left.work[i]).template solve<false>();
+    Tile(plane, emitter, memory, plane.left.work[i]).solve();
 }
 
 }  // namespace fathom::grid::cuda::plane

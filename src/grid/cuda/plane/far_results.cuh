@@ -18,44 +18,6 @@ namespace fathom::grid::cuda::plane {
 inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
 inline constexpr int kFarWarps = kFarBlock / 32;
 
-/// A cell of 32 × 32 elements of a tile: lane = column.
-template <Spacing kSpacing>
-struct FarCell {
-  static constexpr bool kSpaced = kSpacing != Spacing::equal, kAny = kSpacing == Spacing::any;
-  using Value = std::conditional_t<kAny, double, unsigned>;
-
-  const Plane& plane;
-  const std::int64_t band;
-  const int tile, x0;        ///< of the band, and its first column
-  const int warp;            ///< and cell of the tile
-  const std::int64_t start;  ///< of the band's columns
-  const bool is_open;
-
-  /// The thread's, of a tile of all bands. Tiles are counted in 32 bits: divisions of 64 are slow.
-  __device__ FarCell(const Plane& p, std::uint32_t of_all)
-      : plane(p),
-        band(of_all / static_cast<unsigned>(p.tiles())),
-        tile(static_cast<int>(of_all % static_cast<unsigned>(p.tiles()))),
-        x0(tile * kTile),
-        warp(static_cast<int>(threadIdx.x) / 32),
-        start(band * p.pitch),
-        is_open(p.left.open_cells[band * p.cells() + tile * kFarWarps + warp] != 0) {}
-
-  __device__ int column() const { return x0 + 32 * warp + lane_id(); }
-
-  __device__ Value square_along(int rows) const {
-    if constexpr (kAny) return plane.along_exactly(rows);
-    const auto steps = static_cast<unsigned>(rows);
-    return kSpaced ? plane.along(steps) : steps * steps;
-  }
-  __device__ Value square_across(int columns) const {
-    if constexpr (kAny) return plane.across_exactly(columns);
-    const auto steps = static_cast<unsigned>(columns);
-    return kSpaced ? plane.across(steps) : steps * steps;
-  }
-  __device__ float in_units(float root) const { return kSpaced ? root * plane.out.side.scale : root; }
-};
-
 /// Which of several columns that are as near to an element has the site with the lowest index: that of the least code.
 ///
 /// Values are 2 d² + 1 where a column's nearest site is below and none as near above, else 2 d². Of columns with one
@@ -71,49 +33,77 @@ struct ColumnCode {
   static __device__ unsigned of(unsigned value, int steps) { return of(steps) ^ turned(value); }
 };
 
-/// V: the emitter's.
+/// A cell of 32 × 32 elements of a tile, and what was found for it: lane = column. V: the emitter's.
 template <Writing kWriting, Spacing kSpacing, class V>
 class FarResults {
  public:
-  using Cell = FarCell<kSpacing>;
-  using Value = typename Cell::Value;
   static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
-  static constexpr bool kSpaced = Cell::kSpaced, kAny = Cell::kAny;
+  static constexpr bool kSpaced = kSpacing != Spacing::equal, kAny = kSpacing == Spacing::any;
+  using Value = std::conditional_t<kAny, double, unsigned>;
   /// Where there is no site.
   static constexpr Value kNothing = [] {
     if constexpr (kAny) return __builtin_inf();
     else return kSites ? kNoBound : kUnsolved;
   }();
 
-  /// @param memory          of the block: kCapacity × 32 words
-  /// @param has_candidates  the tile; of sites in it, that the words say so
-  /// @param best, codes     of the rows of the lane's column
-  __device__ FarResults(const Cell& cell, const Emitter<V>& emitter, unsigned* memory, bool has_candidates,
-                        Value (&best)[kBand], const unsigned (&codes)[kBand])
-      : cell_(cell),
-        plane_(cell.plane),
+  /// @param memory  of the block: kCapacity × 32 words
+  /// @param of_all  the tile, of all bands. Tiles are counted in 32 bits: divisions of 64 are slow
+  __device__ FarResults(const Plane& plane, const Emitter<V>& emitter, unsigned* memory, std::uint32_t of_all)
+      : plane_(plane),
         emitter_(emitter),
         memory_(memory),
-        has_candidates_(has_candidates),
-        best_(best),
-        codes_(codes) {}
-
-  /// By all threads of the block.
-  __device__ void write() {
-    if constexpr (kLabels) find_runs();
-    if (!cell_.is_open || cell_.column() >= plane_.width) return;
-    if constexpr (kSites) write_sites();
-    else if constexpr (kAny) write_measured();
-    else if constexpr (is_general(kWriting)) write_values();
-    else write_floats();
+        band_(of_all / static_cast<unsigned>(plane.tiles())),
+        tile_(static_cast<int>(of_all % static_cast<unsigned>(plane.tiles()))),
+        x0_(tile_ * kTile),
+        warp_(static_cast<int>(threadIdx.x) / 32),
+        start_(band_ * plane.pitch),
+        is_open_(plane.left.open_cells[band_ * plane.cells() + tile_ * kFarWarps + warp_] != 0) {
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) best_[r] = kNothing, codes_[r] = kNoBound;
   }
 
+  /// By all threads of the block. @param has_candidates  the tile; of sites in it, that the words say so
+  __device__ void write(bool has_candidates) {
+    if constexpr (kLabels) find_runs();
+    if (!is_open_ || column() >= plane_.width) return;
+    if constexpr (kSites) write_sites();
+    else if constexpr (kAny) write_measured(has_candidates);
+    else if constexpr (is_general(kWriting)) write_values();
+    else write_floats(has_candidates);
+  }
+
+ protected:
+  __device__ int column() const { return x0_ + 32 * warp_ + lane_id(); }
+
+  __device__ Value square_along(int rows) const {
+    if constexpr (kAny) return plane_.along_exactly(rows);
+    const auto steps = static_cast<unsigned>(rows);
+    return kSpaced ? plane_.along(steps) : steps * steps;
+  }
+  __device__ Value square_across(int columns) const {
+    if constexpr (kAny) return plane_.across_exactly(columns);
+    const auto steps = static_cast<unsigned>(columns);
+    return kSpaced ? plane_.across(steps) : steps * steps;
+  }
+
+  const Plane& plane_;
+  const Emitter<V>& emitter_;
+  unsigned* const memory_;
+  const std::int64_t band_;
+  const int tile_, x0_;       ///< of the band, and its first column
+  const int warp_;            ///< and cell of the tile
+  const std::int64_t start_;  ///< of the band's columns
+  const bool is_open_;        ///< the cell
+  Value best_[kBand];         ///< of the rows of the lane's column
+  unsigned codes_[kBand];     ///< of columns
+
  private:
+  __device__ float in_units(float root) const { return kSpaced ? root * plane_.out.side.scale : root; }
   /// Linear index of the site nearest to (y, x). There are fewer than 2³¹ elements.
   __device__ std::int32_t site_of(std::int32_t y, std::int32_t x, unsigned value, unsigned column) const {
     const unsigned code = column ^ ColumnCode::turned(value);
     const auto columns = static_cast<std::int32_t>(code >> 1);
-    const std::int32_t rows = rows_of((value >> 1) - cell_.square_across(columns));
+    const std::int32_t rows = rows_of((value >> 1) - square_across(columns));
     return (value & 1 ? y + rows : y - rows) * plane_.width + (code & 1 ? x + columns : x - columns);
   }
   __device__ std::int32_t rows_of(std::uint32_t square) const {
@@ -124,11 +114,11 @@ class FarResults {
 
   /// Takes the end of a run in the row instead, if it is nearer, or as near and what was found lies below; or the
   /// element itself, if it is pinned.
-  __device__ void find_in_row(std::int32_t y, std::int32_t x, unsigned value, bool is_pinned, std::uint32_t& square,
+  __device__ void find_in_row(std::int32_t y, std::int32_t x, unsigned value, std::uint32_t& square,
                               std::int32_t& site) const {
-    const RowRuns& runs = runs_of(y - plane_.first_row(cell_.band));
-    RunSteps steps = runs.steps(cell_.tile * kFarWarps + cell_.warp, lane_id());
-    if (is_pinned) steps = {0, 0};
+    const RowRuns& runs = runs_of(y - plane_.first_row(band_));
+    RunSteps steps = runs.steps(tile_ * kFarWarps + warp_, lane_id());
+    if (plane_.runs.pins && runs.background >> lane_id() & 1) steps = {0, 0};
     if (steps.least() >= static_cast<unsigned>(plane_.width)) return;
     const unsigned end = plane_.across(steps.least());
     if (2 * end >= value) return;
@@ -138,10 +128,10 @@ class FarResults {
 
   /// Through shared memory, so that rows can be gone through in a loop: results of all at once take too many registers.
   __device__ void write_sites() const {
-    unsigned* stage = memory_ + cell_.warp * kBand * 32 + lane_id();
-    const int x = cell_.column(), y0 = plane_.first_row(cell_.band);
-    const std::uint32_t sites = plane_.bits[cell_.start + x], upper = kLabels ? plane_.runs.upper[cell_.start + x] : 0;
-    auto row = emitter_.sites.row(plane_.first_item + plane_.item_of(cell_.band), 0, y0);
+    unsigned* stage = memory_ + warp_ * kBand * 32 + lane_id();
+    const int x = column(), y0 = plane_.first_row(band_);
+    const std::uint32_t sites = plane_.bits[start_ + x], upper = kLabels ? plane_.runs.upper[start_ + x] : 0;
+    auto row = emitter_.sites.row(plane_.first_item + plane_.item_of(band_), 0, y0);
 #pragma unroll
     for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
 #pragma unroll
@@ -151,24 +141,22 @@ class FarResults {
         stage[64 * r] = is_marked ? marked : best_[r0 + r];
         stage[64 * r + 32] = is_marked ? ColumnCode::turned(marked) : codes_[r0 + r];
       }
-      const int y1 = y0 + r0, end = min(y1 + kBand / 2, plane_.height);
-      const unsigned pinned = (upper & ~sites) >> r0;
-      write_staged(row, stage, pinned, y1, end);
+      write_staged(row, stage, y0 + r0, min(y0 + r0 + kBand / 2, plane_.height));
     }
   }
-  /// Rows y … end − 1, which follow one another in memory. @param pinned  bits, of these rows
-  __device__ void write_staged(SiteResults::Row& row, const unsigned* stage, unsigned pinned, int y, int end) const {
-    const int x = cell_.column();
+  /// Rows y … end − 1, which follow one another in memory.
+  __device__ void write_staged(SiteResults::Row& row, const unsigned* stage, int y, int end) const {
+    const int x = column();
 #pragma unroll 1
-    for (; y < end; ++y, stage += 64, pinned >>= 1, emitter_.sites.advance(row)) {
+    for (; y < end; ++y, stage += 64, emitter_.sites.advance(row)) {
       const unsigned value = stage[0];
       std::uint32_t square = value != kNothing ? value >> 1 : kNoSquare;
       std::int32_t site = value != kNothing ? site_of(y, x, value, stage[32]) : -1;
-      if constexpr (kLabels) find_in_row(y, x, value, pinned & 1, square, site);
+      if constexpr (kLabels) find_in_row(y, x, value, square, site);
       if (emitter_.sites.serves) emitter_.sites.write(row, x, distance_of(square), site);
       else
-        emit_in_image(emitter_, plane_.item_of(cell_.band), y, x, value_of(square), site,
-                      kLabels && is_inside(plane_, cell_.band, y - plane_.first_row(cell_.band), x));
+        emit_in_image(emitter_, plane_.item_of(band_), y, x, value_of(square), site,
+                      kLabels && is_inside(plane_, band_, y - plane_.first_row(band_), x));
     }
   }
 
@@ -176,15 +164,15 @@ class FarResults {
   __device__ void find_runs() {
     __syncthreads();
 #pragma unroll 1
-    for (int r = cell_.warp; r < kBand; r += kFarWarps) {
-      const std::int64_t row = (cell_.band * kBand + r) * plane_.runs.row_words;
-      const RowRuns runs = RowRuns::of(plane_, row, cell_.tile * kFarWarps);
+    for (int r = warp_; r < kBand; r += kFarWarps) {
+      const std::int64_t row = (band_ * kBand + r) * plane_.runs.row_words;
+      const RowRuns runs = RowRuns::of(plane_, row, tile_ * kFarWarps);
       if (lane_id() < kFarWarps) run_words()[r * kFarWarps + lane_id()] = runs;
     }
     __syncthreads();
   }
   /// Of row r, the word that the warp's columns are.
-  __device__ const RowRuns& runs_of(int r) const { return run_words()[r * kFarWarps + cell_.warp]; }
+  __device__ const RowRuns& runs_of(int r) const { return run_words()[r * kFarWarps + warp_]; }
   /// Behind the room for results.
   __device__ RowRuns* run_words() const {
     constexpr int kResults = kFarWarps * kBand * 32;
@@ -205,19 +193,19 @@ class FarResults {
     if constexpr (kLabels) {
       const RowRuns& runs = runs_of(r);
       if (plane_.runs.pins && runs.background >> lane_id() & 1) return 0;
-      const unsigned steps = runs.steps(cell_.tile * kFarWarps + cell_.warp, lane_id()).least();
+      const unsigned steps = runs.steps(tile_ * kFarWarps + warp_, lane_id()).least();
       if (steps < static_cast<unsigned>(plane_.width)) square = min(square, plane_.across(steps));
     }
     return square;
   }
 
   /// Through shared memory, as sites. A few rows at a time, so that they wait together.
-  __device__ void write_measured() const {
+  __device__ void write_measured(bool has_candidates) const {
     constexpr int kTogether = 4;
-    double* stage = reinterpret_cast<double*>(memory_) + cell_.warp * (kBand / 2) * 32 + lane_id();
-    const int x = cell_.column(), y0 = plane_.first_row(cell_.band), rows = min(kBand, plane_.height - y0);
-    const std::uint32_t sites = has_candidates_ ? plane_.bits[cell_.start + x] : 0;
-    float* to = is_general(kWriting) ? nullptr : plane_.row(cell_.band, y0) + x;
+    double* stage = reinterpret_cast<double*>(memory_) + warp_ * (kBand / 2) * 32 + lane_id();
+    const int x = column(), y0 = plane_.first_row(band_), rows = min(kBand, plane_.height - y0);
+    const std::uint32_t sites = has_candidates ? plane_.bits[start_ + x] : 0;
+    float* to = is_general(kWriting) ? nullptr : plane_.row(band_, y0) + x;
 #pragma unroll
     for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
 #pragma unroll
@@ -229,38 +217,31 @@ class FarResults {
 #pragma unroll
         for (int j = 0; j < kTogether; ++j) squares[j] = stage[32 * (r - r0 + j)];
         Measured<kWriting> nearest[kTogether];
-        measure_all(squares, nearest);
+        if constexpr (!is_general(kWriting)) roots_of(squares, nearest);
 #pragma unroll
-        for (int j = 0; j < kTogether; ++j, to += plane_.out.row_stride) {
+        for (int j = 0; j < kTogether; ++j, to += plane_.out.distance.y_stride) {
           if (r + j >= end) break;
-          if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, cell_.band, r + j, x, nearest[j]);
-          else if (kWriting != Writing::one_side || squares[j] > 0) *to = cell_.in_units(nearest[j]);
+          if (is_general(kWriting) || squares[j] == 0 || squares[j] == kNothing)
+            nearest[j] = static_cast<Measured<kWriting>>(squares[j]);
+          if constexpr (is_general(kWriting))
+            emit_in_image(emitter_, plane_.item_of(band_), y0 + r + j, x, exact_value<V>(nearest[j]), -1, false);
+          else if (kWriting != Writing::one_side || squares[j] > 0) *to = in_units(nearest[j]);
         }
       }
     }
   }
-  /// What squares measure, 0 and infinity included.
-  template <class M, int kCount>
-  static __device__ void measure_all(const double (&squares)[kCount], M (&measured)[kCount]) {
-    if constexpr (std::is_same_v<M, float>) roots_of(squares, measured);
-#pragma unroll
-    for (int j = 0; j < kCount; ++j)
-      if (std::is_same_v<M, double> || squares[j] == 0 || squares[j] == kNothing)
-        measured[j] = static_cast<M>(squares[j]);
-  }
-
   /// Through shared memory, as sites.
   __device__ void write_values() const {
     constexpr int kTogether = 8;
-    unsigned* stage = memory_ + cell_.warp * kBand * 32 + lane_id();
-    const int x = cell_.column(), y0 = plane_.first_row(cell_.band);
-    const std::uint32_t sites = plane_.bits[cell_.start + x];
+    unsigned* stage = memory_ + warp_ * kBand * 32 + lane_id();
+    const int x = column(), y0 = plane_.first_row(band_);
+    const std::uint32_t sites = plane_.bits[start_ + x];
 #pragma unroll
     for (int r = 0; r < kBand; ++r) stage[32 * r] = square_of(r, sites);
 #pragma unroll 1
     for (int r = 0; r < kBand; r += kTogether) {
       LaneResults<kTogether, 1> results{
-          .item = plane_.item_of(cell_.band), .z = 0, .y = y0 + r, .x = x, .rows = plane_.height - y0 - r};
+          .item = plane_.item_of(band_), .z = 0, .y = y0 + r, .x = x, .rows = plane_.height - y0 - r};
 #pragma unroll
       for (int j = 0; j < kTogether; ++j) {
         results.squares[j][0] = stage[32 * (r + j)];
@@ -270,10 +251,10 @@ class FarResults {
     }
   }
 
-  __device__ void write_floats() {
-    const int x = cell_.column(), y0 = plane_.first_row(cell_.band), rows = min(kBand, plane_.height - y0);
-    const std::uint32_t sites = has_candidates_ ? plane_.bits[cell_.start + x] : 0;
-    float* to = plane_.row(cell_.band, y0) + x;
+  __device__ void write_floats(bool has_candidates) {
+    const int x = column(), y0 = plane_.first_row(band_), rows = min(kBand, plane_.height - y0);
+    const std::uint32_t sites = has_candidates ? plane_.bits[start_ + x] : 0;
+    float* to = plane_.row(band_, y0) + x;
     if (rows < kBand || kLabels || kWriting == Writing::one_side) write_rows(to, sites, rows);
     else write_column(to, sites);
   }
@@ -286,12 +267,12 @@ class FarResults {
     }
     if (largest() >= 1u << 24) return write_rows(to, 0, kBand);
 #pragma unroll
-    for (int r = 0; r < kBand; ++r, to += plane_.out.row_stride)
-      __stcs(to, cell_.in_units(small_root(static_cast<float>(best_[r]))));
+    for (int r = 0; r < kBand; ++r, to += plane_.out.distance.y_stride)
+      __stcs(to, in_units(small_root(static_cast<float>(best_[r]))));
   }
   __device__ void write_rows(float* to, std::uint32_t sites, int rows) const {
 #pragma unroll
-    for (int r = 0; r < kBand; ++r, to += plane_.out.row_stride) {
+    for (int r = 0; r < kBand; ++r, to += plane_.out.distance.y_stride) {
       if (r >= rows) break;
       const std::uint32_t square = square_of(r, sites);
       if (kWriting != Writing::one_side || square > 0) *to = distance_of(square);  // sites belong to the other side
@@ -300,7 +281,7 @@ class FarResults {
   __device__ float distance_of(std::uint32_t square) const {
     const Side& side = plane_.out.side;
     if (square == kNoSquare) return side.none();
-    return kWriting == Writing::one_side ? side.far(square) : cell_.in_units(root_of(square));
+    return kWriting == Writing::one_side ? side.far(square) : in_units(root_of(square));
   }
 
   __device__ unsigned largest() const {
@@ -309,14 +290,6 @@ class FarResults {
     for (int r = 1; r + 1 < kBand; r += 2) most = max(most, max(best_[r], best_[r + 1]));
     return max(most, best_[kBand - 1]);
   }
-
-  const Cell& cell_;
-  const Plane& plane_;
-  const Emitter<V>& emitter_;
-  unsigned* memory_;
-  const bool has_candidates_;
-  Value (&best_)[kBand];
-  const unsigned (&codes_)[kBand];
 };
 
 }  // namespace fathom::grid::cuda::plane

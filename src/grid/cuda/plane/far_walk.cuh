@@ -12,6 +12,8 @@
 // candidates, and ten per candidate and row.
 #pragma once
 
+#include <type_traits>
+
 #include "grid/cuda/plane/plane.cuh"
 
 namespace fathom::grid::cuda::plane {
@@ -48,51 +50,12 @@ class RowWalk {
     return is_convex;
   }
 
-  /// The least values of the lane's row at the columns from x on, where all is convex.
-  __device__ void walk(int x, unsigned (&least)[kBand]) const {
-    walk(x, [&](int i, unsigned value, int, int) { least[i] = value; });
-  }
-
-  /// The same, and of the candidates that have them the least code.
-  ///
-  /// @param code_of  from a value and the columns to its candidate
+  /// The least values of the lane's row at the columns from x on, where all is convex, and of the candidates that have
+  /// them the least code.
+  /// @param code_of  from a value and the columns to its candidate; null: codes are not wanted
   template <class CodeOf>
   __device__ void walk(int x, unsigned (&least)[kBand], unsigned (&codes)[kBand], CodeOf&& code_of) const {
-    walk(x, [&](int i, unsigned value, int k, int to_next) {
-      unsigned code = code_of(value, columns_[k] - x - i);
-      while (to_next == 0) {
-        ++k;
-        code = min(code, code_of(value, columns_[k] - x - i));
-        to_next = rise(k, x + i);
-      }
-      least[i] = value;
-      codes[i] = code;
-    });
-  }
-
- private:
-  /// From a candidate to the next one.
-  struct Step {
-    int columns = 1, rise = 0;  ///< of the square, and that of the column
-  };
-
-  __device__ unsigned square(int k) const { return squares_[k * kBand]; }
-  /// What candidate k + 1 is more than k at column x. Sums wrap; the result does not.
-  __device__ int rise(int k, int x) const {
-    const int columns = columns_[k + 1] - columns_[k];
-    return static_cast<int>(square(k + 1) - square(k)) - weight_ * columns * (2 * (x - columns_[k]) - columns);
-  }
-  __device__ Step step(int k) const { return {columns_[k + 1] - columns_[k], rise(k, columns_[0])}; }
-  /// Mostly, steps are as long.
-  static __device__ bool is_less_steep(const Step& one, const Step& other) {
-    if (one.columns == other.columns) return one.rise <= other.rise;
-    return std::int64_t{one.rise} * other.columns <= std::int64_t{other.rise} * one.columns;
-  }
-
-  /// @param put  takes a column, less x, its least value, the first candidate that has it, and what the next one is
-  ///             more
-  template <class Put>
-  __device__ void walk(int x, Put&& put) const {
+    constexpr bool kCodes = !std::is_null_pointer_v<std::decay_t<CodeOf>>;
     int k = least_at(x);
     const int columns = x - columns_[k];
     unsigned value = square(k) + static_cast<unsigned>(weight_ * columns * columns);
@@ -112,11 +75,37 @@ class RowWalk {
         ++k;
         look_ahead();
       }
-      put(i, value, k, to_next);
+      least[i] = value;
+      if constexpr (kCodes) {
+        codes[i] = code_of(value, columns_[k] - x - i);
+        for (int as_near = k, more = to_next; more == 0; more = rise(as_near, x + i)) {
+          ++as_near;
+          codes[i] = min(codes[i], code_of(value, columns_[as_near] - x - i));
+        }
+      }
       value += static_cast<unsigned>(slope);
       slope += 2 * weight_;
       to_next -= closer;
     }
+  }
+
+ private:
+  /// From a candidate to the next one.
+  struct Step {
+    int columns = 1, rise = 0;  ///< of the square, and that of the column
+  };
+
+  __device__ unsigned square(int k) const { return squares_[k * kBand]; }
+  /// What candidate k + 1 is more than k at column x. Sums wrap; the result does not.
+  __device__ int rise(int k, int x) const {
+    const int columns = columns_[k + 1] - columns_[k];
+    return static_cast<int>(square(k + 1) - square(k)) - weight_ * columns * (2 * (x - columns_[k]) - columns);
+  }
+  __device__ Step step(int k) const { return {columns_[k + 1] - columns_[k], rise(k, columns_[0])}; }
+  /// Mostly, steps are as long.
+  static __device__ bool is_less_steep(const Step& one, const Step& other) {
+    if (one.columns == other.columns) return one.rise <= other.rise;
+    return std::int64_t{one.rise} * other.columns <= std::int64_t{other.rise} * one.columns;
   }
 
   /// The first candidate behind which values rise at column x.

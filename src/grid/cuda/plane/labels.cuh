@@ -8,9 +8,9 @@
 //
 // Its pruning (plane/prune.cuh) holds, too. If a candidate wins at an element of a band from outside, no candidate is
 // as near to where the way between them crosses the band's edge: an end of a run that is would put two different labels
-// nearer to the element than what won, and at least one of them differs from it. Label 0 is marked everywhere, or with
-// nearest sites is told of by the words that these have: so it takes no search. In signed fields it is a label like the
-// others.
+// nearer to the element than what won, and at least one of them differs from it. Label 0 is marked everywhere, so it
+// takes no search; what lies inside its runs is farther than their ends, and wins nowhere else. In signed fields it is a
+// label like the others.
 //
 // Nearest sites follow from the same: the nearest marked element above or below tells the first one beyond it. Only
 // where an element is marked itself, the site may lie on either side, and words of their own say so. No candidate from
@@ -21,43 +21,14 @@
 #pragma once
 
 #include "grid/cuda/engine.h"
-#include "grid/cuda/input/label.h"
+#include "grid/cuda/input/classes.cuh"
 #include "grid/cuda/plane/plane.cuh"
 
 namespace fathom::grid::cuda::plane {
 
-/// What is read of a band's rows, one after the other; so many of them are on their way together.
-template <class T>
-class RowsInFlight {
- public:
-  /// @param rows  there; behind the last one it is read again
-  template <class Read>
-  __device__ T next(int r, int rows, Read&& read) {
-    if (r % kTogether == 0) {
-#pragma unroll
-      for (int k = 0; k < kTogether; ++k) labels_[k] = read(min(r + k, rows - 1));
-    }
-    return labels_[r % kTogether];
-  }
-
- private:
-  static constexpr int kTogether = 16;
-  T labels_[kTogether];
-};
-
-/// The lane's column of 32 rows, from the lane's row.
-__device__ inline unsigned column_of(unsigned row) {
-  unsigned column = 0;
-  for (int r = 0; r < 32; ++r) column |= (__shfl_sync(kAllLanes, row, r) >> lane_id() & 1) << r;
-  return column;
-}
-
 /// Words of columns and rows. Thread = column of a band, warp = a word of each of its rows.
-///
-/// kUpperPins: see Plane::upper_pins().
-///
 /// @param before  the row above the first image's, where that was packed earlier; null: there is none
-template <class T, bool kUpperPins>
+template <class T>
 __global__ void __launch_bounds__(kPackBlock)
     pack_labels(Plane plane, const __grid_constant__ Input input, const T* before) {
   const std::int64_t band = blockIdx.y;
@@ -73,10 +44,15 @@ __global__ void __launch_bounds__(kPackBlock)
   const T edge = x < 32 ? T{} : first[min(lane, rows - 1) * step + min(x - lane, plane.width) - 1 - column];
   unsigned ends = 0, upper = 0;                  // of a column
   unsigned own_changes = 0, own_background = 0;  // of the row that is the lane's
-  RowsInFlight<T> labels;
+  constexpr int kTogether = 16;                  // rows on their way; behind the last one it is read again
+  T labels[kTogether];
 #pragma unroll
   for (int r = 0; r < kBand; ++r) {
-    const T label = labels.next(r, rows, [&](int row) { return first[row * step]; });
+    if (r % kTogether == 0) {
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) labels[k] = first[min(r + k, rows - 1) * step];
+    }
+    const T label = labels[r % kTogether];
     const auto beside = static_cast<T>(__shfl_up_sync(kAllLanes, label, 1));
     const auto outside = static_cast<T>(__shfl_sync(kAllLanes, edge, r));
     const T left = lane == 0 ? outside : beside;
@@ -93,19 +69,13 @@ __global__ void __launch_bounds__(kPackBlock)
     last = label;
   }
   if (there && y0 + rows < plane.height && first[rows * step] != last) ends |= 1u << (rows - 1);
-  if constexpr (kUpperPins) {
-    const unsigned pinned = column_of(own_background);
-    ends &= ~pinned, upper |= pinned;
-    const bool was_pinned = there && y0 == 0 && before && *above == T{};
-    if (was_pinned) plane.bits[x - plane.pitch] &= ~(1u << (kBand - 1));
-  }
   plane.bits[band * plane.pitch + x] = ends;
   close_cell(plane, band, x);
   if (plane.runs.upper) plane.runs.upper[band * plane.pitch + x] = upper;
   if (x / 32 >= plane.runs.row_words) return;
   const std::int64_t word = (band * kBand + lane) * plane.runs.row_words + x / 32;
   plane.runs.changes[word] = own_changes;
-  if (!kUpperPins) plane.runs.background[word] = own_background;
+  plane.runs.background[word] = own_background;
 }
 
 }  // namespace fathom::grid::cuda::plane

@@ -27,21 +27,18 @@ inline int list_memory(int pitch) {
   return pitch / 32 * static_cast<int>(sizeof(std::uint32_t) + 5 * sizeof(std::uint16_t));
 }
 
-/// What is known of blocks of 32 entries. W: the kind of winners.
+/// A band's list, and what is known of blocks of 32 entries. W: the kind of winners.
 template <class W>
-struct BlockBounds {
+struct BandList {
   static constexpr unsigned kInside = 0xFFFEu;  ///< sites in the band
   const Plane& plane;
-  std::uint16_t *rows, *first, *last, *above, *below;
+  const std::int64_t band, start = band * plane.pitch;  ///< of the band's columns
+  std::uint16_t* const rows;
+  std::uint16_t *const first = rows + plane.cells(), *const last = first + plane.cells();
+  std::uint16_t *const above = last + plane.cells(), *const below = above + plane.cells();
+  int count = 0;
 
-  __device__ BlockBounds(const Plane& p, std::uint16_t* memory)
-      : plane(p),
-        rows(memory),
-        first(rows + p.cells()),
-        last(first + p.cells()),
-        above(last + p.cells()),
-        below(above + p.cells()) {}
-
+  __device__ Entry entry(int k) const { return k < count ? Entry::load(plane, start, k) : Entry{}; }
   __device__ int sideways(int block, int x) const { return max(0, max(x - int{last[block]}, int{first[block]} - x)); }
   __device__ unsigned bound(int block, int x) const { return W::square(plane, rows[block], sideways(block, x)); }
   /// The same from one row.
@@ -56,20 +53,19 @@ struct BlockBounds {
 template <class W>
 class EdgeWinners {
  public:
-  __device__ EdgeWinners(const Plane& plane, std::int64_t list, int count, const BlockBounds<W>& bounds, int x)
-      : plane_(plane), list_(list), count_(count), bounds_(bounds), x_(x) {}
+  __device__ EdgeWinners(const BandList<W>& list, int x) : list_(list), plane_(list.plane), x_(x) {}
 
   /// The lowest and the highest of the rows' winners.
   __device__ ushort2 find() {
-    const int blocks = (count_ + 31) / 32, first = most_promising(blocks);
+    const int blocks = (list_.count + 31) / 32, first = most_promising(blocks);
     scan(first, true);
     for (int j = 0; j < blocks; j += 32) {
       const int mine = j + lane_id();
       const bool there = mine < blocks && mine != first;
-      unsigned hopeful = __ballot_sync(kAllLanes, there && bounds_.bound(mine, x_) <= worst_of_all());
+      unsigned hopeful = __ballot_sync(kAllLanes, there && list_.bound(mine, x_) <= worst_of_all());
       for (; hopeful; hopeful &= hopeful - 1) {
         const int block = j + __ffs(static_cast<int>(hopeful)) - 1;
-        const unsigned bound = bounds_.bound(block, bounds_.sideways(block, x_), lane_id());
+        const unsigned bound = list_.bound(block, list_.sideways(block, x_), lane_id());
         if (__any_sync(kAllLanes, bound <= W::most(winners_.best))) scan(block, false);
       }
     }
@@ -84,7 +80,7 @@ class EdgeWinners {
     unsigned least = W::kNothing;
     int block = 0;
     for (int j = lane_id(); j < blocks; j += 32) {
-      const unsigned bound = bounds_.bound(j, x_);
+      const unsigned bound = list_.bound(j, x_);
       if (bound >= least) continue;
       least = bound;
       block = j;
@@ -94,10 +90,13 @@ class EdgeWinners {
 
   __device__ void scan(int block, bool is_first) {
     const int mine = block * 32 + lane_id();
-    const bool there = mine < count_;
-    const Entry entry = there ? Entry::load(plane_, list_, mine) : Entry{};
+    const bool there = mine < list_.count;
+    const Entry entry = list_.entry(mine);
     if (is_first) {
-      offer(entry, block, lane_of_least(there ? entry.bound<W>(plane_, x_) : W::kNothing));
+      const Column& c = entry.column;
+      const unsigned rows = c.bits ? 0 : min(c.above, c.below - 31);
+      const unsigned bound = W::square(plane_, static_cast<int>(rows), x_ - entry.x);  // of all rows
+      offer(entry, block, lane_of_least(there ? bound : W::kNothing));
       find_worst();
     }
     for (unsigned hopeful = __ballot_sync(kAllLanes, there && may_win(entry)); hopeful; hopeful &= hopeful - 1)
@@ -131,26 +130,24 @@ class EdgeWinners {
     winners_.join(W::square(plane_, rows, x_ - entry.x), place, place);
   }
 
+  const BandList<W>& list_;
   const Plane& plane_;
-  const std::int64_t list_;
-  const int count_;
-  const BlockBounds<W>& bounds_;
   const int x_;
   W winners_{0};
   unsigned worst_[kRowGroups];  ///< greatest of what may still win, of each group of rows
 };
 
 template <class W, int kBlock>
-class ListBuilder {
+class ListBuilder : BandList<W> {
+  using List = BandList<W>;
+  using List::plane, List::band, List::start, List::count;
+
  public:
-  __device__ ListBuilder(const Plane& plane, std::int64_t band, std::uint32_t* memory)
-      : plane_(plane),
-        band_(band),
-        start_(band * plane.pitch),
-        cells_(plane.cells()),
+  __device__ ListBuilder(const Plane& p, std::int64_t of_band, std::uint32_t* memory)
+      : List{.plane = p, .band = of_band, .rows = reinterpret_cast<std::uint16_t*>(memory + p.cells())},
+        cells_(p.cells()),
         places_(memory),
-        masks_(memory + plane.cells()),
-        bounds_(plane, reinterpret_cast<std::uint16_t*>(masks_)) {}
+        masks_(memory + cells_) {}
 
   __device__ void run() {
     find_columns();
@@ -158,7 +155,7 @@ class ListBuilder {
     find_places();
     write_list();
     __syncthreads();  // the masks give way to the bounds
-    if (count_ > 0) {
+    if (count > 0) {
       find_bounds();
       __syncthreads();
       find_anchors();
@@ -175,8 +172,8 @@ class ListBuilder {
   __device__ void find_columns() {
 #pragma unroll 4
     for (int w = warp(); w < cells_; w += kWarps) {
-      const std::uint32_t bits = plane_.bits[start_ + w * 32 + lane_id()],
-                          kept = plane_.keep_above(band_)[w] | plane_.keep_below(band_)[w],
+      const std::uint32_t bits = plane.bits[start + w * 32 + lane_id()],
+                          kept = plane.keep_above(band)[w] | plane.keep_below(band)[w],
                           wanted = __ballot_sync(kAllLanes, bits != 0) | kept, inner = inner_columns(w, bits);
       if (lane_id() == 0) masks_[w] = wanted & ~inner;
     }
@@ -185,8 +182,8 @@ class ListBuilder {
   __device__ std::uint32_t inner_columns(int w, std::uint32_t bits) const {
     const std::uint32_t solid = __ballot_sync(kAllLanes, bits == 0xFFFFFFFFu);
     if (!solid) return 0;
-    const bool left = w == 0 || plane_.bits[start_ + w * 32 - 1] == 0xFFFFFFFFu;
-    const bool right = w + 1 == cells_ || plane_.bits[start_ + w * 32 + 32] == 0xFFFFFFFFu;
+    const bool left = w == 0 || plane.bits[start + w * 32 - 1] == 0xFFFFFFFFu;
+    const bool right = w + 1 == cells_ || plane.bits[start + w * 32 + 32] == 0xFFFFFFFFu;
     return solid & (solid << 1 | unsigned{left}) & (solid >> 1 | (right ? 0x80000000u : 0u));
   }
 
@@ -202,67 +199,67 @@ class ListBuilder {
       }
       if (lane_id() == 31) of_warp[warp()] = sum;
       __syncthreads();
-      int before = count_, all = 0;
+      int before = count, all = 0;
       for (int k = 0; k < kWarps; ++k) {
         if (k < warp()) before += of_warp[k];
         all += of_warp[k];
       }
       if (w < cells_) places_[w] = static_cast<std::uint32_t>(before + sum - own);
-      count_ += all;
+      count += all;
       __syncthreads();
     }
-    if (threadIdx.x == 0) plane_.left.list_count[band_] = static_cast<std::uint32_t>(count_);
+    if (threadIdx.x == 0) plane.left.list_count[band] = static_cast<std::uint32_t>(count);
   }
 
   __device__ void write_list() const {
     for (int w = warp(); w < cells_; w += kWarps) {
       const std::uint32_t mask = masks_[w];
       if (!(mask >> lane_id() & 1)) continue;
-      const std::int64_t to = start_ + places_[w] + __popc(mask & lanes_before(lane_id()));
-      plane_.left.list_column[to] = static_cast<std::uint16_t>(w * 32 + lane_id());
+      const std::int64_t to = start + places_[w] + __popc(mask & lanes_before(lane_id()));
+      plane.left.list_column[to] = static_cast<std::uint16_t>(w * 32 + lane_id());
     }
   }
 
   __device__ void find_bounds() {
-    for (int block = warp(); block * 32 < count_; block += kWarps) {
+    for (int block = warp(); block * 32 < count; block += kWarps) {
       const int k = block * 32 + lane_id();
-      const Entry entry = k < count_ ? Entry::load(plane_, start_, k) : Entry{};
+      const Entry entry = this->entry(k);
       const unsigned above = warp_min(entry.column.above), below = warp_min(entry.column.below);
       const bool inside = __any_sync(kAllLanes, entry.column.bits != 0);
       const int first = __shfl_sync(kAllLanes, entry.x, 0);
-      const int last = __shfl_sync(kAllLanes, entry.x, min(31, count_ - 1 - block * 32));
+      const int last = __shfl_sync(kAllLanes, entry.x, min(31, count - 1 - block * 32));
       if (lane_id() != 0) continue;
-      bounds_.rows[block] = static_cast<std::uint16_t>(inside ? 0 : min(above, below - 31));
-      bounds_.above[block] = static_cast<std::uint16_t>(inside ? BlockBounds<W>::kInside : above);
-      bounds_.below[block] = static_cast<std::uint16_t>(below);
-      bounds_.first[block] = static_cast<std::uint16_t>(first);
-      bounds_.last[block] = static_cast<std::uint16_t>(last);
+      List::rows[block] = static_cast<std::uint16_t>(inside ? 0 : min(above, below - 31));
+      List::above[block] = static_cast<std::uint16_t>(inside ? List::kInside : above);
+      List::below[block] = static_cast<std::uint16_t>(below);
+      List::first[block] = static_cast<std::uint16_t>(first);
+      List::last[block] = static_cast<std::uint16_t>(last);
     }
   }
 
   __device__ bool is_open(int tile) const {
-    if (tile < 0 || tile >= plane_.tiles()) return false;
-    const uint2 cells = plane_.open_of(band_, tile);
+    if (tile < 0 || tile >= plane.tiles()) return false;
+    const uint2 cells = reinterpret_cast<const uint2*>(plane.left.open_cells + band * cells_)[tile];  // a byte each
     return (cells.x | cells.y) != 0;
   }
-  __device__ ushort2* anchors() const { return plane_.left.anchors + band_ * (plane_.tiles() + 1); }
+  __device__ ushort2* anchors() const { return plane.left.anchors + band * (plane.tiles() + 1); }
 
   __device__ void find_anchors() {
-    for (int edge = warp(); edge <= plane_.tiles(); edge += kWarps) {
+    for (int edge = warp(); edge <= plane.tiles(); edge += kWarps) {
       if (!is_open(edge - 1) && !is_open(edge)) continue;
-      const ushort2 winners = EdgeWinners<W>(plane_, start_, count_, bounds_, edge * kTile).find();
+      const ushort2 winners = EdgeWinners<W>(*this, edge * kTile).find();
       if (lane_id() == 0) anchors()[edge] = winners;
     }
   }
 
   __device__ void queue_tiles() const {
-    const int tiles = plane_.tiles();
-    const std::int64_t all = plane_.all_bands * tiles;
+    const int tiles = plane.tiles();
+    const std::int64_t all = plane.all_bands * tiles;
     for (int t0 = 0; t0 < tiles; t0 += kBlock) {
       const int tile = t0 + static_cast<int>(threadIdx.x);
       const bool open = is_open(tile);
       bool is_long = false;
-      if (open && count_ > 0) {
+      if (open && count > 0) {
         const volatile ushort2* edges = anchors() + tile;
         is_long = int{edges[1].y} - int{edges[0].x} >= kShortTile;
       }
@@ -271,21 +268,17 @@ class ListBuilder {
         const unsigned queued = __ballot_sync(kAllLanes, mine);
         if (!queued) continue;
         unsigned place = 0;
-        if (lane_id() == 0) place = atomicAdd(&plane_.left.counters[kind], static_cast<unsigned>(__popc(queued)));
+        if (lane_id() == 0) place = atomicAdd(&plane.left.counters[kind], static_cast<unsigned>(__popc(queued)));
         place = __shfl_sync(kAllLanes, place, 0) + static_cast<unsigned>(__popc(queued & lanes_before(lane_id())));
         if (mine)
-          plane_.left.work[kind == 1 ? all - 1 - place : std::int64_t{place}] =
-              static_cast<std::uint32_t>(band_ * tiles + tile);
+          plane.left.work[kind == 1 ? all - 1 - place : std::int64_t{place}] =
+              static_cast<std::uint32_t>(band * tiles + tile);
       }
     }
   }
 
-  const Plane& plane_;
-  const std::int64_t band_, start_;
   const int cells_;
   std::uint32_t *places_, *masks_;
-  BlockBounds<W> bounds_;
-  int count_ = 0;
 };
 
 /// W: Winners, or LikelyWinners where squares are rounded. kBlock: threads. kBlocks: of a multiprocessor

@@ -4,49 +4,163 @@
 // results take many registers, they go through 512 bytes of shared memory, so that neighbouring lanes write neighbours.
 #pragma once
 
+#include <type_traits>
+
 #include "grid/cuda/plane/near_words.cuh"
 #include "grid/cuda/plane/runs.cuh"
 
 namespace fathom::grid::cuda::plane {
 
-/// Float distances of four words, from lanes to rows.
 template <Writing kWriting, Spacing kSpaced>
-struct NearFloats {
-  const Plane& plane;
-  float* stage;  ///< of the warp: 128 floats, where rows are not aligned
+using NearWord = std::conditional_t<
+    kSpaced == Spacing::any, NearKeys<RoughKeys, true, false, false>,
+    std::conditional_t<finds_sites(kWriting) || kSpaced == Spacing::unit,
+                       NearKeys<SiteKeys<kSpaced != Spacing::equal>, kSpaced != Spacing::equal, is_of_labels(kWriting),
+                                finds_sites(kWriting) && is_of_labels(kWriting)>,
+                       NearPairs<is_of_labels(kWriting), kSpaced == Spacing::unit_along_columns>>>;
 
-  __device__ float distance_of(float square) const {
+/// Columns that a block solves.
+template <Writing kWriting, Spacing kSpaced>
+inline constexpr int kNearWidth = NearWord<kWriting, kSpaced>::kColumns* kHalf;
+
+template <Writing kWriting>
+struct NearMemory {
+  static constexpr bool kStaged = kWriting != Writing::aligned && kWriting != Writing::one_side;
+  std::uint32_t squares[kBand][kNearWords];
+  unsigned stages[kStaged ? kNearWords / 32 : 1][kStaged ? 128 : 4];  ///< of the warps: two rows of 64
+  // Where the band's results begin: here, because registers are short.
+  float* floats;
+  SiteResults::Row sites;
+  std::byte* values;  ///< null: results are not written four at a time
+};
+
+/// Of what a block solves. V: the emitter's.
+template <Writing kWriting, Spacing kSpaced, class V>
+class NearResults {
+ protected:
+  using Word = NearWord<kWriting, kSpaced>;
+  static constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
+  static constexpr bool kLabels = is_of_labels(kWriting), kSites = finds_sites(kWriting);
+  static constexpr bool kAny = kSpaced == Spacing::any, kValues = is_general(kWriting) && !kSites;
+
+  __device__ NearResults(const Plane& plane, const Emitter<V>& emitter, NearMemory<kWriting>& memory)
+      : plane_(plane),
+        emitter_(emitter),
+        m_(memory),
+        band_(blockIdx.y),
+        x0_(static_cast<int>(blockIdx.x) * kWidth),
+        rows_(plane.height - plane.first_row(band_)),
+        whole_(x0_ + kWidth <= plane.width && rows_ >= kBand) {}
+
+  __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
+
+  /// By one thread.
+  __device__ void find_rows() const {
+    const int y = plane_.first_row(band_);
+    const std::int64_t item = plane_.first_item + plane_.item_of(band_);
+    if constexpr (kSites) {
+      m_.sites = emitter_.sites.row(item, 0, y);
+    } else if constexpr (kValues) {
+      const auto& values = emitter_.values;
+      const bool in_fours =
+          kSpaced == Spacing::equal && values.serves && values.in_fours && values.holds(0, y, kBand, x0_, kWidth);
+      m_.values = in_fours ? values.row(item, 0, y) : nullptr;
+    } else {
+      m_.floats = plane_.row(band_, y);
+    }
+  }
+
+  /// What a warp has found: 64 words of rows r0 and r0 + 1, four to a lane.
+  /// @param row        of keys, at the lane's first of four
+  /// @param unsettled  squared distances from which the far search writes
+  __device__ void write(const uint4* row, const unsigned (&best)[4], int r0, int word0, unsigned unsettled) const {
+    const int r = r0 + lane_id() / 16, x = x0_ + word0 + lane_id() % 16 * 4;
+    if constexpr (kSites) {
+      if (emitter_.sites.serves && emitter_.sites.is_aligned) return write_four_sites(r, x, best, unsettled);
+      stage(best[0], best[1], best[2], best[3]);
+      if (emitter_.sites.serves) write_staged_sites<true>(plane_, emitter_, m_, band_, r0, x0_ + word0, unsettled);
+      else write_staged_sites<false>(plane_, emitter_, m_, band_, r0, x0_ + word0, unsettled);
+    } else if constexpr (kAny) {
+      write_measured(row, best, r, x);
+    } else if constexpr (kValues) {
+      write_values(best, r0, word0);
+    } else {
+      float squares[Word::kColumns][4];
+      Word::unpack(best, squares);
+#pragma unroll
+      for (int h = 0; h < Word::kColumns; ++h) {
+        float distances[4];
+#pragma unroll
+        for (int q = 0; q < 4; ++q) distances[q] = distance_of(plane_, squares[h][q]);
+        write_floats(r, x + h * kHalf, squares[h], distances);
+      }
+    }
+  }
+
+  const Plane& plane_;
+  const Emitter<V>& emitter_;
+  NearMemory<kWriting>& m_;
+  const std::int64_t band_;
+  const int x0_, rows_;
+  const bool whole_;  ///< all of it is inside the image
+
+ private:
+  __device__ void stage(unsigned a, unsigned b, unsigned c, unsigned d) const {
+    __syncwarp();
+    reinterpret_cast<uint4*>(m_.stages[warp()])[lane_id()] = make_uint4(a, b, c, d);
+    __syncwarp();
+  }
+  static __device__ float distance_of(const Plane& plane, float square) {
     if constexpr (kWriting == Writing::one_side) return plane.out.side.near(square);
     return kSpaced == Spacing::equal ? small_root(square) : small_root(square) * plane.out.side.scale;
   }
-  /// Four neighbours, of which `count` are in the row.
-  ///
-  /// @param own    0 where an element belongs to the other side of a signed field
-  /// @param there  whether the row is; by all lanes of a warp
-  /// @param whole  whether all of the tile is
-  __device__ void write(float* to, int count, const float (&own)[4], const float (&distances)[4], bool there,
-                        bool whole) const {
+
+  /// Without a unit.
+  __device__ void write_measured(const uint4* row, const unsigned (&best)[4], int r, int x) const {
+    // All belong to the other side.
+    if (kWriting == Writing::one_side && !plane_.out.side.is_first && !__any_sync(kAllLanes, Word::largest(best, 0)))
+      return;
+    Measured<kWriting> exact[4];
+    measure_four(plane_, reinterpret_cast<const unsigned*>(row), best, exact);
+    if constexpr (kValues) {
+#pragma unroll
+      for (int q = 0; q < 4; ++q)
+        if (is_there(r) && x + q < plane_.width)
+          emit_in_image(emitter_, plane_.item_of(band_), plane_.height - rows_ + r, x + q, exact_value<V>(exact[q]), -1,
+                        false);
+    } else {
+      float distances[4];
+#pragma unroll
+      for (int q = 0; q < 4; ++q) distances[q] = exact[q] * plane_.out.side.scale;
+      write_floats(r, x, exact, distances);
+    }
+  }
+  __device__ bool is_there(int r) const { return whole_ || r < rows_; }
+
+  /// Four neighbours. @param own  0 where an element belongs to the other side of a signed field
+  __device__ void write_floats(int r, int x, const float (&own)[4], const float (&distances)[4]) const {
+    float* to = m_.floats + r * plane_.out.distance.y_stride + x;
+    const int count = plane_.width - x;  // in the row
+    const bool there = is_there(r);
     if constexpr (kWriting == Writing::one_side) {
       if (there) put_side(to, own, distances, count);
     } else if (spreads()) {
       spread(to, distances, count, there);
-    } else if (whole) {
+    } else if (whole_) {
       put(to, distances, 4);
     } else if (there && count > 0) {
       put(to, distances, count);
     }
   }
-
- private:
   /// Whether rows are not aligned: asked at run time where there is no kernel for either.
   __device__ bool spreads() const {
-    if constexpr (kSpaced != Spacing::equal || kWriting == Writing::labels) return !plane.out.is_aligned;
+    if constexpr (kSpaced != Spacing::equal || kWriting == Writing::labels) return !plane_.out.is_aligned;
     else return kWriting == Writing::unaligned;
   }
   /// One by one where some belong to the other side.
   __device__ void put_side(float* to, const float (&own)[4], const float (&distances)[4], int count) const {
-    const bool takes_all = plane.out.side.is_first || fminf(fminf(own[0], own[1]), fminf(own[2], own[3])) > 0;
-    if (plane.out.is_aligned && takes_all && count >= 4) return put(to, distances, 4);
+    const bool takes_all = plane_.out.side.is_first || fminf(fminf(own[0], own[1]), fminf(own[2], own[3])) > 0;
+    if (plane_.out.is_aligned && takes_all && count >= 4) return put(to, distances, 4);
 #pragma unroll
     for (int q = 0; q < 4; ++q)
       if (q < count && (takes_all || own[q] > 0)) to[q] = distances[q];
@@ -59,162 +173,100 @@ struct NearFloats {
         if (q < count) to[q] = distances[q];
     }
   }
-  /// Through shared memory, so that neighbouring lanes write neighbouring floats. Half a warp holds 64 of one row.
+  /// Half a warp holds 64 of one row.
   __device__ void spread(float* to, const float (&distances)[4], int count, bool there) const {
-    const int lane = lane_id(), place = lane % 16;
-    float* half = stage + (lane / 16) * 64;
-    __syncwarp();
-    reinterpret_cast<float4*>(half)[place] = make_float4(distances[0], distances[1], distances[2], distances[3]);
-    __syncwarp();
+    stage(__float_as_uint(distances[0]), __float_as_uint(distances[1]), __float_as_uint(distances[2]),
+          __float_as_uint(distances[3]));
     if (!there) return;
+    const int place = lane_id() % 16, end = count + 4 * place;  // columns from the half warp's first on
+    const unsigned* half = m_.stages[warp()] + lane_id() / 16 * 64;
     float* first = to - 4 * place;
-    const int end = count + 4 * place;  // columns from the half warp's first on
 #pragma unroll
     for (int q = 0; q < 4; ++q)
-      if (16 * q + place < end) first[16 * q + place] = half[16 * q + place];
-  }
-};
-
-/// Keys of 64 elements of two rows each, from lanes to results.
-template <bool kSpaced, bool kLabels>
-struct NearSites {
-  const Plane& plane;
-  const Emitter<std::int64_t>& emitter;
-  const std::int64_t band;
-  const std::int32_t y0;         ///< the band's first row, …
-  const SiteResults::Row& rows;  ///< … and its results
-  unsigned* stage;               ///< of the warp: 128 keys, so that neighbouring lanes write neighbours
-
-  /// @param r, x       row of the band and column of the first word
-  /// @param unsettled  squared distances from which the far search writes
-  __device__ void write(int r, int x, const unsigned* best, unsigned unsettled) const {
-    if (emitter.sites.serves && emitter.sites.is_aligned)
-      return write_four(r + lane_id() / 16, x + lane_id() % 16 * 4, best, unsettled);
-    __syncwarp();
-    reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(best[0], best[1], best[2], best[3]);
-    __syncwarp();
-    if (emitter.sites.serves) write_staged<true>(*this, r, x, unsettled);
-    else write_staged<false>(*this, r, x, unsettled);
+      if (16 * q + place < end) first[16 * q + place] = __uint_as_float(half[16 * q + place]);
   }
 
- private:
-  __device__ std::int32_t site_of(const NearKey& key, std::int32_t y, std::int32_t x) const {
+  static __device__ std::int32_t site_of(const Plane& plane, const NearKey& key, std::int32_t y, std::int32_t x) {
     return (y + key.rows) * plane.width + x + key.columns;
   }
-  __device__ float distance_of(const NearKey& key) const {
-    const float root = small_root(small_float(key.square));
-    return kSpaced ? root * plane.out.side.scale : root;
-  }
-
-  /// Not inlined: it takes registers from the search. Nor by reference: what has an address is in memory, and would be
-  /// written there for each task. Plain results by themselves: with others they take more registers than there are.
-  ///
-  /// kPlain: emitter.sites serves
-  template <bool kPlain>
-  static __device__ __noinline__ void write_staged(NearSites near, int r, int x, unsigned unsettled) {
-    for (int half = 0; half < 2; ++half) {
-      const std::int32_t y = near.y0 + r + half;
-      if (y >= near.plane.height) break;
-      near.template write_row<kPlain>(r + half, y, x, near.stage + half * 64, unsettled);
-    }
-  }
-  template <bool kPlain>
-  __device__ void write_row(int r, std::int32_t y, int x, const unsigned* keys, unsigned unsettled) const {
-    SiteResults::Row row{};
-    if constexpr (kPlain) row = emitter.sites.down(rows, r);
-    for (int k = lane_id(); k < 64; k += 32) {
-      const NearKey key(keys[k]);
-      if (x + k >= plane.width || key.square >= unsettled) continue;
-      const std::int32_t site = site_of(key, y, x + k);
-      if constexpr (kPlain) emitter.sites.write(row, x + k, distance_of(key), site);
-      else
-        emit_in_image(emitter, plane.item_of(band), y, x + k, value_of(key.square), site,
-                      kLabels && is_inside(plane, band, r, x + k));
-    }
-  }
-
   /// The lane's own, one by one where some are not settled.
-  __device__ void write_four(int r, int x, const unsigned* best, unsigned unsettled) const {
-    const std::int32_t y = y0 + r;
-    if (y >= plane.height) return;
-    const SiteResults::Row row = emitter.sites.down(rows, r);
+  __device__ void write_four_sites(int r, int x, const unsigned* best, unsigned unsettled) const {
+    const std::int32_t y = plane_.height - rows_ + r;
+    if (y >= plane_.height) return;
+    const SiteResults::Row row = emitter_.sites.down(m_.sites, r);
     float roots[4];
     std::int32_t sites[4];
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
       const NearKey key(best[q]);
-      roots[q] = distance_of(key);
-      sites[q] = site_of(key, y, x + q);
+      roots[q] = distance_of(plane_, small_float(key.square));
+      sites[q] = site_of(plane_, key, y, x + q);
     }
-    if (NearKey(max(max(best[0], best[1]), max(best[2], best[3]))).square < unsettled && x + 4 <= plane.width)
-      return emitter.sites.write_four(row, x, roots, sites);
+    if (NearKey(max(max(best[0], best[1]), max(best[2], best[3]))).square < unsettled && x + 4 <= plane_.width)
+      return emitter_.sites.write_four(row, x, roots, sites);
 #pragma unroll
     for (int q = 0; q < 4; ++q)
-      if (NearKey(best[q]).square < unsettled && x + q < plane.width)
-        emitter.sites.write(row, x + q, roots[q], sites[q]);
+      if (NearKey(best[q]).square < unsettled && x + q < plane_.width)
+        emitter_.sites.write(row, x + q, roots[q], sites[q]);
   }
-};
-
-/// Squares of 64 elements of two rows each, from lanes to results that are no floats, through shared memory: so
-/// neighbouring lanes write neighbours.
-template <bool kLabels>
-struct NearValues {
-  const Plane& plane;
-  const Emitter<std::int64_t>& emitter;
-  const std::int64_t band;
-  unsigned* stage;  ///< of the warp: 128 squares
-
-  /// The lane's own, at once.
-  ///
-  /// @param rows  results of the band's first row
-  /// @param r, x  row of the band and column of the lane's first word
-  template <class Word>
-  __device__ void write_fours(std::byte* rows, int r, int x, const unsigned* best) const {
-#pragma unroll
-    for (int k = 0; k < Word::kColumns; ++k, x += kHalf) {
-      const unsigned squares[4] = {Word::square(best[0], k), Word::square(best[1], k), Word::square(best[2], k),
-                                   Word::square(best[3], k)};
-      unsigned inside = 0;
-      if (kLabels && !plane.runs.pins)
-        inside = ~(plane.runs.background[(band * kBand + r) * plane.runs.row_words + x / 32] >> x % 32);
-      emitter.values.write_four(rows + r * emitter.values.row_bytes() + std::int64_t{4} * x, squares, inside);
+  /// Not inlined: it takes registers from the search. Nor of an object: what has an address is in memory, and would be
+  /// written there for each task. Plain results by themselves: with others they take more registers than there are.
+  /// kPlain: emitter.sites serves
+  template <bool kPlain>
+  static __device__ __noinline__ void write_staged_sites(const Plane& plane, const Emitter<V>& emitter,
+                                                         const NearMemory<kWriting>& m, std::int64_t band, int r, int x,
+                                                         unsigned unsettled) {
+    std::int32_t y = plane.first_row(band) + r;
+    const unsigned* keys = m.stages[warp()];
+    for (const int end = min(r + 2, r + plane.height - y); r < end; ++r, ++y, keys += 64) {
+      SiteResults::Row row{};
+      if constexpr (kPlain) row = emitter.sites.down(m.sites, r);
+      for (int k = lane_id(); k < 64; k += 32) {
+        const NearKey key(keys[k]);
+        if (x + k >= plane.width || key.square >= unsettled) continue;
+        const std::int32_t site = site_of(plane, key, y, x + k);
+        if constexpr (kPlain) emitter.sites.write(row, x + k, distance_of(plane, small_float(key.square)), site);
+        else
+          emit_in_image(emitter, plane.item_of(band), y, x + k, value_of(key.square), site,
+                        kLabels && is_inside(plane, band, r, x + k));
+      }
     }
   }
-  /// @param r, x  row of the band and column of the first word
-  template <class Word>
-  __device__ void write(int r, int x, const unsigned* best) const {
+
+  /// Results that are no floats: the lane's own, at once, or those of the warp through shared memory.
+  __device__ void write_values(const unsigned* best, int r0, int word0) const {
+    const int r = r0 + lane_id() / 16, place = lane_id() % 16 * 4;
 #pragma unroll
     for (int k = 0; k < Word::kColumns; ++k) {
-      __syncwarp();
-      reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(Word::square(best[0], k), Word::square(best[1], k),
-                                                              Word::square(best[2], k), Word::square(best[3], k));
-      __syncwarp();
-      if (x + k * kHalf < plane.width) write_staged(r, x + k * kHalf);
+      const int x = x0_ + word0 + k * kHalf;
+      const unsigned squares[4] = {Word::square(best[0], k), Word::square(best[1], k), Word::square(best[2], k),
+                                   Word::square(best[3], k)};
+      if (m_.values) {
+        const unsigned inside =
+            kLabels && !plane_.runs.pins ? ~(background_row(r)[(x + place) / 32] >> (x + place) % 32) : 0;
+        emitter_.values.write_four(m_.values + r * emitter_.values.row_bytes() + std::int64_t{4} * (x + place), squares,
+                                   inside);
+      } else {
+        stage(squares[0], squares[1], squares[2], squares[3]);
+        if (x < plane_.width) write_staged_values(r0, x);
+      }
     }
   }
-
- private:
-  /// As LaneResults::inside.
-  __device__ unsigned inside_of(int r, int x) const {
-    const std::uint32_t* row = plane.runs.background + (band * kBand + r) * plane.runs.row_words + x / 32;
-    unsigned words[4], inside = 0;  // all are read before any is looked at, so that the waits are one
-#pragma unroll
-    for (int i = 0; i < 4; ++i) words[i] = row[i / 2 * plane.runs.row_words + i % 2];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) inside |= (~words[i] >> lane_id() & 1) << i;
-    return inside;
+  __device__ const std::uint32_t* background_row(int r) const {
+    return plane_.runs.background + (band_ * kBand + r) * plane_.runs.row_words;
   }
-
-  __device__ void write_staged(int r, int x) const {
-    const std::int32_t y = plane.first_row(band) + r;
-    LaneResults<2, 2> results{
-        .item = plane.item_of(band), .z = 0, .y = y, .x = x + lane_id(), .rows = plane.height - y};
+  __device__ void write_staged_values(int r, int x) const {
+    const std::int32_t y = plane_.height - rows_ + r;
+    LaneResults<2, 2> results{.item = plane_.item_of(band_), .z = 0, .y = y, .x = x + lane_id(), .rows = rows_ - r};
+    unsigned background[4];  // all are read before any is looked at, so that the waits are one
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      results.squares[i / 2][i % 2] = stage[32 * i + lane_id()];
+      results.squares[i / 2][i % 2] = m_.stages[warp()][32 * i + lane_id()];
+      background[i] = kLabels && !plane_.runs.pins ? background_row(r + i / 2)[x / 32 + i % 2] : 0xFFFFFFFFu;
     }
-    if (kLabels && !plane.runs.pins) results.inside = inside_of(r, x);
-    write_results(emitter, results);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) results.inside |= (~background[i] >> lane_id() & 1) << i;
+    write_results(emitter_, results);
   }
 };
 

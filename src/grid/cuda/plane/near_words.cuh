@@ -12,8 +12,6 @@
 
 namespace fathom::grid::cuda::plane {
 
-inline constexpr int kHalf = 256, kReach = 32;
-inline constexpr int kNearWords = kHalf + 2 * kReach;    ///< words of a row in shared memory, and threads
 inline constexpr unsigned kBias = 0x64006400u;           ///< 1024 in both halves
 inline constexpr unsigned kUnsettled = kReach * kReach;  ///< from this d² on, farther candidates may be nearer
 
@@ -35,7 +33,6 @@ __device__ inline __half2 rows_outside(unsigned one, unsigned other) {
 }
 
 /// The columns of a word.
-///
 /// kCarried: with carries; else the words above and below say enough, and what they do not is too far.
 template <int kCount, bool kCarried>
 struct NearColumns {
@@ -67,7 +64,6 @@ struct NearColumns {
 };
 
 /// A sum, on the units of products.
-///
 /// @param one  1, which the compiler must not know
 __device__ inline unsigned sum_by_product(unsigned a, unsigned b, unsigned one) {
   unsigned sum;
@@ -75,49 +71,38 @@ __device__ inline unsigned sum_by_product(unsigned a, unsigned b, unsigned one) 
   return sum;
 }
 
-/// What squares of steps sideways come to: as many, …
-///
-/// kLimited: what a search settles may still be farther than the limit.
-struct EqualSteps {
-  static constexpr bool kLimited = false;
-  static constexpr unsigned limit = kUnsettled;
-  const unsigned one;
-  __device__ explicit EqualSteps(const Plane& plane) : one(plane.one) {}
-  __device__ unsigned operator()(unsigned square) const { return square; }
-};
-/// … or with unequal spacings, in a key, where all from the limit on are as far: no candidate below it is kReach rows or
-/// columns away, and keys hold its double.
-struct SpacedKeySteps {
-  static constexpr bool kLimited = true;
-  const unsigned weight, limit, one;
+/// What squares of steps sideways come to: as many; in a key with unequal spacings, where all from the limit on are as
+/// far, since no candidate below it is kReach rows or columns away, and keys hold its double; or without a unit, in
+/// fixed point, less what roundings may add.
+template <Spacing kSpaced>
+struct NearSteps {
+  static constexpr bool kLimited = kSpaced != Spacing::equal;  ///< what a search settles may still be farther
+  const unsigned limit, weight, one;
 
-  __device__ explicit SpacedKeySteps(const Plane& plane)
-      : weight(plane.spacing.column_weight),
-        limit(min(min(kUnsettled * plane.spacing.column_weight, plane.along(kReach)), (1u << 18) - 1)),
-        one(plane.one) {}
-  __device__ unsigned operator()(unsigned square) const { return min(square * weight, limit); }
-};
+  __device__ explicit NearSteps(const Plane& plane)
+      : limit(limit_of(plane)), weight(plane.spacing.column_weight), one(plane.one) {}
+  __device__ unsigned operator()(unsigned square) const {
+    if constexpr (kSpaced == Spacing::equal) return square;
+    return kSpaced == Spacing::any ? square << AnyKey::kPlaces : min(square * weight, limit);
+  }
 
-/// … or without a unit, in fixed point, less what roundings may add.
-struct AnySteps {
-  static constexpr bool kLimited = true;
-  const unsigned limit, one;
-
-  __device__ explicit AnySteps(const Plane& plane)
-      : limit((plane.spacing.near_keys[kNearRows - 1] >> AnyKey::kColumnBits) - 1), one(plane.one) {}
-  __device__ unsigned operator()(unsigned square) const { return square << AnyKey::kPlaces; }
+ private:
+  static __device__ unsigned limit_of(const Plane& plane) {
+    if constexpr (kSpaced == Spacing::equal) return kUnsettled;
+    if constexpr (kSpaced == Spacing::any) return (plane.spacing.near_keys[kNearRows - 1] >> AnyKey::kColumnBits) - 1;
+    return min(min(kUnsettled * plane.spacing.column_weight, plane.along(kReach)), (1u << 18) - 1);
+  }
 };
 
 /// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with
 /// their values, additions run on the FMA units and minima on the integer units. "No site" is infinity.
-///
 /// kBeyond: see Plane::beyond. kWeighted: with the spacing along columns.
 template <bool kBeyond, bool kWeighted>
 struct NearPairs : NearColumns<2, kWeighted> {
   using Base = NearColumns<2, kWeighted>;
   using Base::bits, Base::above, Base::below;
   static constexpr unsigned kTies = 0;
-  using Steps = EqualSteps;
+  using Steps = NearSteps<Spacing::equal>;
 
   __device__ NearPairs(const Plane& plane, std::int64_t band, int x)
       : Base(plane, band, x), row_weight_(plane.spacing.row_weight) {}
@@ -226,7 +211,7 @@ struct NearKey {
 /// that of the site with the lowest index among the nearest.
 template <bool kSpaced>
 struct SiteKeys {
-  using Steps = std::conditional_t<kSpaced, SpacedKeySteps, EqualSteps>;
+  using Steps = NearSteps<kSpaced ? Spacing::unit : Spacing::equal>;
   static constexpr unsigned kTies = 1, kHere = NearKey::kOrigin;
   static constexpr int kSquareBit = NearKey::kSquareBit;
   static constexpr int kTooFar = 45;  ///< rows; their square is more than kUnsettled, and fits
@@ -247,7 +232,7 @@ struct SiteKeys {
 };
 /// The same without a unit: the squared distance roughly, and the steps sideways (see AnyKey).
 struct RoughKeys {
-  using Steps = AnySteps;
+  using Steps = NearSteps<Spacing::any>;
   static constexpr unsigned kTies = 0, kHere = 0;
   static constexpr int kSquareBit = AnyKey::kColumnBits;
   static constexpr int kTooFar = kNearRows - 1;  ///< what is farther along a column counts as far as this
@@ -261,22 +246,17 @@ struct RoughKeys {
 };
 
 /// One column: its key. A candidate's key is the sum of those for the steps sideways and for those along its column.
-///
 /// kBeyond: see Plane::beyond. kUpper: it is asked on which side of a bit the site lies.
 template <class Keys, bool kCarried, bool kBeyond, bool kUpper>
 struct NearKeys : NearColumns<1, kCarried> {
   using Base = NearColumns<1, kCarried>;
-  using Base::bits, Base::above, Base::below, Base::is_alive;
+  using Base::bits, Base::above, Base::below;
   using Steps = typename Keys::Steps;
   static constexpr unsigned kTies = Keys::kTies;
-  unsigned pinned = 0;  ///< bits; put() does not know of them
 
   __device__ NearKeys(const Plane& plane, std::int64_t band, int x) : Base(plane, band, x), plane_(plane) {
     if (!kUpper || x < 0 || x >= plane.pitch) return;
-    const unsigned upper = plane.runs.upper[band * plane.pitch + x];
-    only_below_ = bits[0] & ~upper;
-    pinned = upper & ~bits[0];
-    is_alive |= pinned != 0;
+    only_below_ = bits[0] & ~plane.runs.upper[band * plane.pitch + x];
   }
 
   __device__ void put(unsigned (*column)[kNearWords]) const {

@@ -18,10 +18,12 @@
 
 namespace fathom::grid::cuda::plane {
 
-inline constexpr int kBand = 32;         ///< rows of a band
-inline constexpr int kTile = 256;        ///< columns of a far tile, and of a chunk that is pruned by itself
-inline constexpr unsigned kFar = 65535;  ///< carries: no site on that side
-inline constexpr int kNoRow = 60000;     ///< vertical distances from here on mean: no site
+inline constexpr int kBand = 32;   ///< rows of a band
+inline constexpr int kTile = 256;  ///< columns of a far tile, and of a chunk that is pruned by itself
+inline constexpr int kHalf = 256, kReach = 32;
+inline constexpr int kNearWords = kHalf + 2 * kReach;  ///< words of a row of a near tile, and threads
+inline constexpr unsigned kFar = 65535;                ///< carries: no site on that side
+inline constexpr int kNoRow = 60000;                   ///< vertical distances from here on mean: no site
 
 /// Equal spacings; multiples of a unit, the unit itself from column to column, or not; any others.
 enum class Spacing { equal, unit_along_columns, unit, any };
@@ -30,7 +32,7 @@ enum class Spacing { equal, unit_along_columns, unit, any };
 struct PlaneRuns {
   std::int32_t row_words = 0;           ///< words of a row, an even number: two are read at once
   std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][row_words]: along rows
-  std::uint32_t* background = nullptr;  ///< the same: label 0; null with upper_pins()
+  std::uint32_t* background = nullptr;  ///< the same: label 0
   std::uint32_t* upper = nullptr;       ///< as `bits`, for nearest sites: whether a row differs from the one above
   bool pins = false;                    ///< label 0 has distance 0; else it is one among others, for a sign
 };
@@ -60,15 +62,6 @@ struct PlaneLeft {
   std::uint32_t* work = nullptr;  ///< tiles to solve: those with few candidates from the front, others from the back
 };
 
-/// Where results are floats.
-struct PlaneFloats {
-  float* distance = nullptr;
-  std::int64_t row_stride = 0;
-  ItemStrides items;
-  bool is_aligned = false;  ///< all rows, to 16 bytes
-  Side side;
-};
-
 struct Plane {
   std::int32_t height = 1, width = 1;
   std::int32_t bands = 1;  ///< of an image
@@ -87,25 +80,18 @@ struct Plane {
   PlaneRuns runs;
   PlaneSpacing spacing;
   PlaneLeft left;
-  PlaneFloats out;
+  FloatResults out;
   bool begins_early = false;  ///< a kernel, before the one ahead ends (core/cuda/early_launch.cuh)
   std::uint32_t one = 1;      ///< which a compiler does not know: see sum_by_product()
 
   __device__ std::uint32_t along(std::uint32_t rows) const { return rows * rows * spacing.row_weight; }
   __device__ std::uint32_t across(std::uint32_t columns) const { return columns * columns * spacing.column_weight; }
-  /// The same in double, …
+  /// The same in double.
   __device__ double along_exactly(int rows) const { return spacing.exact_row_weight * squared(rows); }
   __device__ double across_exactly(int columns) const { return spacing.exact_column_weight * squared(columns); }
   static __device__ double squared(int steps) {
     const auto n = static_cast<std::uint32_t>(abs(steps));
     return exact_double(n * n);
-  }
-  /// … or roughly, in columns, squared.
-  __device__ float along_roughly(int rows) const {
-    return spacing.row_ratio * (static_cast<float>(rows) * static_cast<float>(rows));
-  }
-  static __device__ float across_roughly(int columns) {
-    return static_cast<float>(columns) * static_cast<float>(columns);
   }
   __device__ std::uint32_t square(int rows, int columns) const {
     return along(static_cast<std::uint32_t>(rows)) + across(static_cast<std::uint32_t>(columns));
@@ -118,14 +104,8 @@ struct Plane {
     const float height = static_cast<float>(rows) + 0.5f;
     return height * height * spacing.row_ratio;
   }
-  /// Whether `upper` tells of what label 0 pins: rows that `bits` do not mark.
-  __host__ __device__ bool upper_pins() const { return runs.upper != nullptr && runs.pins; }
   __host__ __device__ std::int32_t cells() const { return pitch / 32; }
   __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }
-  /// Which of a tile's cells are open, a byte each.
-  __device__ uint2 open_of(std::int64_t band, std::int32_t tile) const {
-    return reinterpret_cast<const uint2*>(left.open_cells + band * cells())[tile];
-  }
   __device__ std::int64_t item_of(std::int64_t band) const {
     return static_cast<unsigned>(band) / static_cast<unsigned>(bands);
   }
@@ -149,7 +129,7 @@ struct Plane {
   __device__ std::uint32_t* keep_below(std::int64_t band) const { return keep_above(band) + cells(); }
   /// Start of a row of the output.
   __device__ float* row(std::int64_t band, std::int32_t y) const {
-    return out.distance + out.items.offset(first_item + item_of(band)) + y * out.row_stride;
+    return out.distance.row(first_item + item_of(band), 0, y);
   }
 };
 

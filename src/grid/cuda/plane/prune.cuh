@@ -13,24 +13,36 @@
 // from outside with many threads. Cost: O(columns) per line of unfinished bands, a few rounds.
 #pragma once
 
-#include "grid/cuda/plane/candidates.cuh"
+#include "grid/cuda/plane/plane.cuh"
 
 namespace fathom::grid::cuda::plane {
 
 inline constexpr int kGroups = kTile / 32;
 inline constexpr float kNoHeight = 1e30f;
 
+/// Whether a point lies on or above the chord of its neighbours; p, q: how far they are to the left and right. Heights
+/// are squared distances; keeps what rounding leaves in doubt.
+__device__ inline bool above_chord(float left, float middle, float right, float p, float q) {
+  const float width = p + q;
+  return middle * width * 0.999999f >= fmaf(left, q, fmaf(right, p, p * q * width));
+}
+
 /// The columns of a chunk as seen from a line, lane and group by lane and group.
-class LineChunk {
- public:
-  __device__ LineChunk(const Plane& plane, std::int64_t band, int x0) : plane_(plane) {
+struct LineChunk {
+  const Plane& plane;
+  int rows[kGroups];
+  /// Bit j: the nearest site of column j·32 + lane lies there, not on the line.
+  unsigned keeps_above = 0, keeps_below = 0;
+  bool is_live = false;
+
+  __device__ LineChunk(const Plane& p, std::int64_t band, int x0) : plane(p) {
     for (int j = 0; j < kGroups; ++j) {
       const std::int64_t i = band * plane.pitch + x0 + j * 32 + lane_id();
-      const unsigned bits = plane.bits[i], above = plane.above[i], below = plane.below[i];
-      const int up = static_cast<int>(above) - 1;
-      const int down = bits ? __ffs(static_cast<int>(bits)) - 1 + plane.beyond : static_cast<int>(below);
-      rows_[j] = min(up, down);
-      if (up >= kNoRow && down >= kNoRow) rows_[j] = kNoRow;
+      const unsigned bits = plane.bits[i];
+      const int up = static_cast<int>(plane.above[i]) - 1;
+      const int down = bits ? __ffs(static_cast<int>(bits)) - 1 + plane.beyond : static_cast<int>(plane.below[i]);
+      rows[j] = min(up, down);
+      if (up >= kNoRow && down >= kNoRow) rows[j] = kNoRow;
       if (up < kNoRow && up <= down && down > plane.beyond) keeps_above |= 1u << j;
       if (down < kNoRow && down <= up && up > plane.beyond) keeps_below |= 1u << j;
       is_live |= max(up, down) > plane.beyond;
@@ -38,16 +50,18 @@ class LineChunk {
   }
 
   /// Height of column j·32 + lane above the line.
-  __device__ float height(int j) const { return square(rows_[j]); }
+  __device__ float height(int j) const { return square(rows[j]); }
 
   /// Lists the columns that are not above the chord of the lowest columns around them. @returns how many
   __device__ int list(float2* columns) const {
-    float least[kGroups], at[kGroups];
+    float least[kGroups + 2], at[kGroups + 2];  // of the groups before, of these, and behind
+    least[0] = least[kGroups + 1] = kNoHeight;
+    at[0] = at[kGroups + 1] = 0;
 #pragma unroll
     for (int j = 0; j < kGroups; ++j) {
-      const unsigned rows = warp_min(static_cast<unsigned>(rows_[j]));
-      least[j] = square(static_cast<int>(rows));
-      at[j] = static_cast<float>(j * 32 + lane_of(static_cast<unsigned>(rows_[j]), rows));
+      const unsigned fewest = warp_min(static_cast<unsigned>(rows[j]));
+      least[j + 1] = square(static_cast<int>(fewest));
+      at[j + 1] = static_cast<float>(j * 32 + lane_of(static_cast<unsigned>(rows[j]), fewest));
     }
     int count = 0;
 #pragma unroll
@@ -55,14 +69,11 @@ class LineChunk {
       const float x = static_cast<float>(j * 32 + lane_id());
       bool keep = height(j) < kNoHeight;
       // The lowest of its own group on one side, of the next group on the other.
-      const bool is_right = x > at[j];
-      const float before = j > 0 ? least[max(j - 1, 0)] : kNoHeight, before_at = at[max(j - 1, 0)];
-      const float behind = j + 1 < kGroups ? least[min(j + 1, kGroups - 1)] : kNoHeight;
-      const float behind_at = at[min(j + 1, kGroups - 1)];
-      const float left = is_right ? least[j] : before, right = is_right ? behind : least[j];
-      if (x != at[j] && left < kNoHeight && right < kNoHeight)
-        keep &= !above_chord(left, height(j), right, x - (is_right ? at[j] : before_at),
-                             (is_right ? behind_at : at[j]) - x);
+      const bool is_right = x > at[j + 1];
+      const float left = is_right ? least[j + 1] : least[j], right = is_right ? least[j + 2] : least[j + 1];
+      if (x != at[j + 1] && left < kNoHeight && right < kNoHeight)
+        keep &= !above_chord(left, height(j), right, x - (is_right ? at[j + 1] : at[j]),
+                             (is_right ? at[j + 2] : at[j + 1]) - x);
       const unsigned kept = __ballot_sync(kAllLanes, keep);
       if (keep) columns[count + __popc(kept & lanes_before(lane_id()))] = make_float2(height(j), x);
       count += __popc(kept);
@@ -70,15 +81,7 @@ class LineChunk {
     return count;
   }
 
-  unsigned keeps_above = 0,
-           keeps_below = 0;  ///< bit j: the nearest site of column j·32 + lane lies there, not on the line
-  bool is_live = false;
-
- private:
-  __device__ float square(int rows) const { return rows < kNoRow ? plane_.from_line(rows) : kNoHeight; }
-
-  const Plane& plane_;
-  int rows_[kGroups];
+  __device__ float square(int steps) const { return steps < kNoRow ? plane.from_line(steps) : kNoHeight; }
 };
 
 /// One round: drops the listed columns above the chord of those `step` places before and behind. @returns how many are

@@ -34,10 +34,10 @@ class NearRuns {
     own_ = plane.runs.changes[place];
     if (w > 0) before_ = plane.runs.changes[place - 1];
     if (w + 1 < words) behind_ = plane.runs.changes[place + 1];
-    if (plane.runs.pins && !plane.upper_pins()) pinned_ = plane.runs.background[place];
+    if (plane.runs.pins) pinned_ = plane.runs.background[place];
   }
 
-  /// Of an element; 32 or more: there is none so near. 0 where `background` tells that it is pinned.
+  /// Of an element; 32 or more: there is none so near. 0 where it is pinned.
   __device__ RunSteps steps(int bit) const {
     if (pinned_ >> bit & 1) return {0, 0};
     const unsigned up_to = __funnelshift_l(before_, own_, static_cast<unsigned>(31 - bit)),
@@ -61,7 +61,7 @@ struct alignas(16) RowRuns {
     const int words = plane.runs.row_words, w = w0 + lane_id();
     const auto changes_of = [&](int at) { return at >= 0 && at < words ? plane.runs.changes[row + at] : 0u; };
     RowRuns runs{.changes = changes_of(w), .background = 0};
-    if (w < words && !plane.upper_pins()) runs.background = plane.runs.background[row + w];
+    if (w < words) runs.background = plane.runs.background[row + w];
     // Away from these words, the nearest 32 that have changes.
     for (int at = w0; at > 0 && runs.left == -kNoChange;)
       at -= 32, runs.left = last_change(changes_of(at + lane_id()), at, kAllLanes);

@@ -1,8 +1,7 @@
-// The kernels that plane/solve.cuh declares, and how they are launched.
+// The kernels that plane/solve.cuh declares.
 #include <algorithm>
 #include <iterator>
 
-#include "core/cuda/runtime.h"
 #include "fathom/core/error.h"
 #include "grid/cuda/plane/far.cuh"
 #include "grid/cuda/plane/near.cuh"
@@ -25,28 +24,6 @@ constexpr Kernels<V> kKernels = {kWriting,
                                  solve_far<far_writing(kWriting), far_spacing(kSpaced), V>};
 
 }  // namespace
-
-template <class V>
-void Kernels<V>::solve_near(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream) const {
-  dim3 grid = blocks(plane.all_bands, plane.width, near_width);
-  const auto room = static_cast<unsigned>(fathom::cuda::multiprocessors());
-  if (2 * grid.x * grid.y <= room) grid.z = 2;
-  // Where more blocks waited for the kernel ahead, they would take its room.
-  Plane in_turn = plane;
-  in_turn.begins_early &= grid.x * grid.y * grid.z <= room;
-  launch_in_turn(near, grid, kNearWords, 0, stream, in_turn, emitter);
-}
-
-template <class V>
-void Kernels<V>::solve_far(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream) const {
-  const std::int64_t tiles = plane.all_bands * plane.tiles();
-  const auto persistent =
-      static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * far_blocks));
-  launch_in_turn(far, persistent, kFarBlock, 0, stream, plane, emitter);
-}
-
-template struct Kernels<std::int64_t>;
-template struct Kernels<double>;
 
 const Kernels<std::int64_t>& kernels_of(Writing writing, Spacing spacing) {
   using enum Writing;

@@ -11,7 +11,6 @@
 namespace fathom::grid::cuda::plane {
 
 /// Launches a kernel that takes its turn (Plane::take_turn()).
-///
 /// @param memory  of a block, shared, in bytes
 template <class... Parameters>
 void launch_in_turn(void (*kernel)(Plane, Parameters...), dim3 blocks, int threads, std::size_t memory,
@@ -29,9 +28,6 @@ struct Kernels {
   int far_blocks;  ///< of a multiprocessor
   void (*near)(Plane, Emitter<V>);
   void (*far)(Plane, Emitter<V>);
-
-  void solve_near(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream) const;
-  void solve_far(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream) const;
 };
 
 const Kernels<std::int64_t>& kernels_of(Writing writing, Spacing spacing);

@@ -11,8 +11,7 @@
 
 namespace fathom::grid::cuda::plane {
 
-/// Any layout and type, or bytes that are zero or not. Thread = column of a band: neighbours read neighbours. Beyond the
-/// image's last row bytes are read again, so that no branch keeps the loads from being in flight together.
+/// Any layout and type, or bytes that are zero or not. Thread = column of a band: neighbours read neighbours.
 template <bool kBytes>
 __global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const __grid_constant__ Mask mask) {
   const std::int64_t band = blockIdx.y;
@@ -23,14 +22,7 @@ __global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const _
     const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
     const std::int64_t step = mask.input.stride[0];
     const std::int64_t first = mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
-    if constexpr (kBytes) {
-#pragma unroll
-      for (int r = 0; r < kBand; ++r)
-        word |= unsigned{mask.input.data[first + min(r, rows - 1) * step] != std::byte{0}} << r;
-      word = (mask.is_zero_site() ? ~word : word) & 0xFFFFFFFFu >> (kBand - rows);
-    } else {
-      for (int r = 0; r < rows; ++r) word |= unsigned{mask.is_site(first + r * step)} << r;
-    }
+    word = mask.template sites_of_column<kBytes>(first, step, rows);
   }
   plane.bits[band * plane.pitch + x] = word;
   close_cell(plane, band, x);
@@ -51,67 +43,8 @@ __device__ inline int rows_down(std::uint32_t word, int rows) {
   return word ? __clz(static_cast<int>(__brev(word))) : rows + kBand;
 }
 
-/// The carries of a segment of a column.
-class CarrySegment {
- public:
-  /// @param first_band  of the image
-  __device__ CarrySegment(const Plane& plane, std::int64_t first_band)
-      : plane_(plane),
-        segment_(static_cast<int>(threadIdx.x) / 32),
-        segments_(static_cast<int>(blockDim.x) / 32),
-        length_((plane.bands + segments_ - 1) / segments_),
-        count_(min(max(plane.bands - segment_ * length_, 0), length_)),
-        first_((first_band + segment_ * length_) * plane.pitch + blockIdx.x * kCarryWidth + lane_id()) {}
-
-  /// The rows from its end up to its last site, and from its begin down to its first, to shared memory.
-  __device__ void look(int (*to_last)[32], int (*to_first)[32]) const {
-    int up = kNoSite, down = kNoSite;
-#pragma unroll 8
-    for (int k = 0; k < count_; ++k) {
-      up = rows_up(word(k), up);
-      down = min(down, word(k) ? k * kBand + rows_down(word(k), 0) : kNoSite);
-    }
-    to_last[segment_][lane_id()] = up;
-    to_first[segment_][lane_id()] = down;
-  }
-
-  /// Its carries, from what all segments found.
-  __device__ void carry(const int (*to_last)[32], const int (*to_first)[32]) const {
-    int up = kNoSite, down = kNoSite;
-    for (int s = 0; s < segment_; ++s) up = beyond(to_last[s][lane_id()], up);
-    for (int s = segments_ - 1; s > segment_; --s) down = beyond(to_first[s][lane_id()], down);
-#pragma unroll 8
-    for (int k = 0; k < count_; ++k) {
-      plane_.above[place(k)] = carried(up + plane_.beyond);
-      up = rows_up(word(k), up);
-    }
-#pragma unroll 8
-    for (int k = count_ - 1; k >= 0; --k) {
-      plane_.below[place(k)] = carried(down + kBand + plane_.beyond);
-      down = rows_down(word(k), down);
-    }
-  }
-
- private:
-  static constexpr int kNoSite = 1 << 17;  ///< rows; as far as that, or not much nearer
-
-  __device__ std::int64_t place(int k) const { return first_ + static_cast<std::int64_t>(k) * plane_.pitch; }
-  __device__ std::uint32_t word(int k) const { return __ldg(plane_.bits + place(k)); }
-  /// Rows to a site of the next segment, or beyond.
-  __device__ int beyond(int of_next, int rows) const { return of_next < kNoSite ? of_next : rows + length_ * kBand; }
-  static __device__ std::uint16_t carried(int rows) {
-    constexpr int kMost = kFar;
-    return static_cast<std::uint16_t>(min(rows, kMost));
-  }
-
-  const Plane& plane_;
-  const int segment_, segments_, length_, count_;
-  const std::int64_t first_;
-};
-
 /// The carries of an image's columns. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and
 /// the last site of each segment. Phase 2: with those of the others, the carries of the segment's words.
-///
 /// @param open  the bands of an image that are being solved, from x to before y. Images are left out of which none of
 ///              these is open. (0, 0): all are worked on
 __global__ void __launch_bounds__(kMostSegments * 32, resident_blocks(kMostSegments * 32, kCarryBlocks))
@@ -125,10 +58,37 @@ __global__ void __launch_bounds__(kMostSegments * 32, resident_blocks(kMostSegme
       is_open |= plane.left.open_bands[first_band + b] != 0;
     if (!__syncthreads_or(is_open)) return;
   }
-  CarrySegment segment(plane, first_band);
-  segment.look(to_last, to_first);
+  constexpr int kNoSite = 1 << 17, kMost = kFar;  // rows; as far as that, or not much nearer
+  const int segment = static_cast<int>(threadIdx.x) / 32, segments = static_cast<int>(blockDim.x) / 32;
+  const int length = (plane.bands + segments - 1) / segments, lane = lane_id(),
+            count = min(max(plane.bands - segment * length, 0), length);
+  const std::int64_t first = (first_band + segment * length) * plane.pitch + blockIdx.x * kCarryWidth + lane;
+  const auto place = [&](int k) { return first + static_cast<std::int64_t>(k) * plane.pitch; };
+  const auto word = [&](int k) { return __ldg(plane.bits + place(k)); };
+  int up = kNoSite, down = kNoSite;
+#pragma unroll 8
+  for (int k = 0; k < count; ++k) {
+    up = rows_up(word(k), up);
+    down = min(down, word(k) ? k * kBand + rows_down(word(k), 0) : kNoSite);
+  }
+  to_last[segment][lane] = up;
+  to_first[segment][lane] = down;
   __syncthreads();
-  segment.carry(to_last, to_first);
+  up = down = kNoSite;
+  // To a site of the next segment, or beyond.
+  const auto through = [&](int of_next, int rows) { return of_next < kNoSite ? of_next : rows + length * kBand; };
+  for (int s = 0; s < segment; ++s) up = through(to_last[s][lane], up);
+  for (int s = segments - 1; s > segment; --s) down = through(to_first[s][lane], down);
+#pragma unroll 8
+  for (int k = 0; k < count; ++k) {
+    plane.above[place(k)] = static_cast<std::uint16_t>(min(up + plane.beyond, kMost));
+    up = rows_up(word(k), up);
+  }
+#pragma unroll 8
+  for (int k = count - 1; k >= 0; --k) {
+    plane.below[place(k)] = static_cast<std::uint16_t>(min(down + kBand + plane.beyond, kMost));
+    down = rows_down(word(k), down);
+  }
 }
 
 }  // namespace fathom::grid::cuda::plane

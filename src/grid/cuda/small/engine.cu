@@ -10,8 +10,6 @@
 #include "grid/cuda/engine.h"
 #include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/launch.cuh"
-#include "grid/cuda/output/border_clamp.h"
-#include "grid/cuda/scratch.h"
 #include "grid/cuda/small/search.cuh"
 
 namespace fathom::grid::cuda::small {
@@ -67,8 +65,7 @@ bool writes_pairs(const Problem& p, const Batch& batch) {
 using SmallKernel = void (*)(SmallImages, Emitter<std::int64_t>);
 
 template <Writing kWriting>
-constexpr SmallKernel kDistances =
-    solve_small_images<SmallDistances<kWriting>, is_of_labels(kWriting) || is_general(kWriting)>;
+constexpr SmallKernel kDistances = solve_small_images<SmallDistances<kWriting>>;
 
 SmallKernel kernel_of(Writing writing) {
   switch (writing) {
@@ -76,8 +73,8 @@ SmallKernel kernel_of(Writing writing) {
     case Writing::labels: return kDistances<Writing::labels>;
     case Writing::signed_labels: return kDistances<Writing::signed_labels>;
     case Writing::one_side: return kDistances<Writing::one_side>;
-    case Writing::sites: return solve_small_images<SmallSites<false>, true>;
-    case Writing::label_sites: return solve_small_images<SmallSites<true>, true>;
+    case Writing::sites: return solve_small_images<SmallSites<false>>;
+    case Writing::label_sites: return solve_small_images<SmallSites<true>>;
     case Writing::general: return kDistances<Writing::general>;
     case Writing::general_labels: return kDistances<Writing::general_labels>;
     default: return kDistances<Writing::unaligned>;
@@ -89,7 +86,6 @@ class SmallEngine final : public Engine {
   explicit SmallEngine(const Problem& problem) : p_(problem) {}
 
   Cut cut() const override { return {0, p_.extent(0)}; }
-  std::int64_t packed_unit() const override { return cut().unit; }
   std::int64_t group_of(std::int64_t items) const override {
     const SmallImages images = make_images(p_, 1, nullptr);
     const std::int64_t padded = std::int64_t{images.volume.ny} * images.volume.words * 32;
@@ -107,15 +103,27 @@ class SmallEngine final : public Engine {
       images.volume.along_y += before;
       images.volume.first_item = packing.first_item;
       images.volume.items = packing.items;
-      if (has_labels(p_)) pack_runs(packing, images, stream);
-      else pack_side(packing, images, sites_of(p_, packing.input, side), stream);
+      const auto rows = blocks_for(packing.items * PackedRows::warps(images.volume) * 32, kSmallPackBlock);
+      const auto launch_packing = [&](auto kernel, unsigned blocks, const auto& source) {
+        kernel<<<blocks, kSmallPackBlock, 0, stream>>>(images, source);
+      };
+      if (has_labels(p_)) {
+        visit_dtype(p_.input.dtype(), [&](auto tag) {
+          launch_packing(pack_small_labels<Label<typename decltype(tag)::type>>, rows, packing.input);
+        });
+        continue;
+      }
+      const Mask mask = sites_of(p_, packing.input, side);
+      if (!mask.has_zero_bytes()) launch_packing(pack_small_images<Reading::elements>, rows, mask);
+      else if (!has_aligned_rows(packing.input, 16)) launch_packing(pack_small_images<Reading::bytes>, rows, mask);
+      else launch_packing(pack_small_images<Reading::aligned_bytes>, static_cast<unsigned>(packing.items), mask);
     }
     fathom::cuda::check_launch("packing sites");
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte*, cudaStream_t stream) const override {
-    const Writing writing = writing_with_signed_labels(part, is_float_field(part, kNoAxis), writes_pairs(part, batch));
+    const Writing writing = writing_of(part, is_float_field(part, kNoAxis), writes_pairs(part, batch), true);
     const SmallKernel kernel = kernel_of(writing);
     for (std::size_t side = 0; side < sides_of(p_); ++side) {
       SmallImages images = make_images(part, items, words + side * bytes_of_side(items));
@@ -139,28 +147,6 @@ class SmallEngine final : public Engine {
     std::size_t bytes = 0;
     make_images(p_, items, nullptr, &bytes);
     return bytes;
-  }
-
-  static unsigned blocks_of_rows(const SmallImages& images) {
-    return blocks_for(images.volume.items * PackedRows::warps(images.volume) * 32, kSmallPackBlock);
-  }
-
-  void pack_runs(const Packing& packing, const SmallImages& images, cudaStream_t stream) const {
-    visit_dtype(p_.input.dtype(), [&](auto tag) {
-      using T = Label<typename decltype(tag)::type>;
-      pack_small_labels<T><<<blocks_of_rows(images), kSmallPackBlock, 0, stream>>>(images, packing.input);
-    });
-  }
-
-  static void pack_side(const Packing& packing, const SmallImages& images, const Mask& mask, cudaStream_t stream) {
-    const bool has_bytes = mask.has_zero_bytes();
-    if (has_bytes && has_aligned_rows(packing.input, 16)) {
-      const auto items = static_cast<unsigned>(packing.items);
-      pack_small_images<Reading::aligned_bytes><<<items, kSmallPackBlock, 0, stream>>>(images, mask);
-      return;
-    }
-    auto* kernel = has_bytes ? pack_small_images<Reading::bytes> : pack_small_images<Reading::elements>;
-    kernel<<<blocks_of_rows(images), kSmallPackBlock, 0, stream>>>(images, mask);
   }
 
   const Problem& p_;

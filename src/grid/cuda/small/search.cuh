@@ -10,7 +10,6 @@
 // byte of labels, then its result written: no search is left to other kernels.
 #pragma once
 
-#include "grid/cuda/extremes.cuh"
 #include "grid/cuda/small/words.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/row_squares.cuh"
@@ -37,51 +36,47 @@ __device__ RunEnds run_ends(SmallRuns<kLabels>& words, int rows, int w) {
 
 /// A row's words, and the steps from their ends to the nearest sites of the others. In registers: it is asked for words
 /// whose number is a constant.
-class SmallRow {
- public:
+struct SmallRow {
   static constexpr int kMostWords = kSmallAxis / 32;
+  uint2 word[kMostWords];
+  bool has_bits = false;
 
   /// @param on_left, on_right  elements that sites on these sides lie beyond the bits
   __device__ SmallRow(const std::uint32_t* row, int words, int on_left = 0, int on_right = 0) {
     unsigned before = kNoneInWord, behind = kNoneInWord;
 #pragma unroll
     for (int w = 0; w < kMostWords; ++w) {
-      of_[w] = make_uint2(w < words ? row[w] : 0, before);
-      before = of_[w].x ? static_cast<unsigned>(1 + __clz(static_cast<int>(of_[w].x)) + on_left)
-                        : min(before + 32, kNoneInWord);
+      const unsigned bits = w < words ? row[w] : 0;
+      word[w] = make_uint2(bits, before);
+      before =
+          bits ? static_cast<unsigned>(1 + __clz(static_cast<int>(bits)) + on_left) : min(before + 32, kNoneInWord);
+      has_bits |= bits != 0;
     }
 #pragma unroll
     for (int w = kMostWords - 1; w >= 0; --w) {
-      of_[w].y |= behind << 16;
-      behind = of_[w].x ? static_cast<unsigned>(__ffs(static_cast<int>(of_[w].x)) + on_right)
-                        : min(behind + 32, kNoneInWord);
+      const unsigned bits = word[w].x;
+      word[w].y |= behind << 16;
+      behind = bits ? static_cast<unsigned>(__ffs(static_cast<int>(bits)) + on_right) : min(behind + 32, kNoneInWord);
     }
   }
+};
 
-  __device__ uint2 operator[](int w) const { return of_[w]; }
-  __device__ bool has_bits() const {
-    unsigned all = 0;
-#pragma unroll
-    for (int w = 0; w < kMostWords; ++w) all |= of_[w].x;
-    return all != 0;
-  }
-
- private:
-  uint2 of_[kMostWords];
+/// What results are written by.
+struct SmallResults {
+  const SmallImages& images;
+  const Emitter<std::int64_t>& emitter;
+  const uint2* of_byte;  ///< a table, where one is asked for
 };
 
 /// Distances, squares, and signed ones.
 template <Writing kWriting>
-struct SmallDistances {
+struct SmallDistances : SmallResults {
   using Compared = WindowPairs;
   static constexpr bool kLabels = is_of_labels(kWriting), kHasTable = true;
-  static constexpr int kColumns = 32;  ///< of a tile
+  static constexpr bool kIsLarge = kLabels || is_general(kWriting);  ///< it takes 64 registers
+  static constexpr int kColumns = 32;                                ///< of a tile
   static constexpr int kOnRight = kLabels;
   static constexpr unsigned kHere = 0;
-
-  const SmallImages& images;
-  const Emitter<std::int64_t>& emitter;
-  const uint2* of_byte;
 
   /// A quarter of a row of tile `t`.
   __device__ uint4 along_row(uint2 word, int t, int quarter) const {
@@ -103,18 +98,12 @@ struct SmallDistances {
 };
 
 /// Nearest sites: square · 2⁹ + (steps along y + 128) · 2 + whether the site lies to the right.
-struct SmallSite {
-  using Stored = SmallSite;
+struct SmallSite : WindowSites {
   static constexpr unsigned kSquare = 1u << 9;
-  static constexpr unsigned kStep = 2;
-  static constexpr unsigned kTies = 1;
-  static constexpr unsigned kHere = 128 * kStep;  ///< no steps
   static constexpr unsigned kNone = kCap16 * kCap16 * kSquare + kHere;
   static_assert(kSmallAxis <= 128 && kCap16 * kCap16 + kSmallAxis * kSmallAxis < 1u << 23, "a step wraps nothing");
 
-  static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned square(unsigned word) { return word >> 9; }
-  static __device__ int along_y(unsigned word) { return static_cast<int>(word >> 1 & 255) - 128; }
   /// Of a site some steps to the right, or to the left.
   static __device__ unsigned along_row(int steps) {
     return static_cast<unsigned>(steps * steps) * kSquare + kHere + unsigned{steps > 0};
@@ -124,23 +113,16 @@ struct SmallSite {
     return static_cast<unsigned>(steps * steps) * kSquare + kHere + static_cast<unsigned>(steps) * kStep;
   }
 
-  static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
-    return __viaddmin_u32(value, square, best);
-  }
-  static __device__ unsigned largest(const unsigned* eight) { return square(greatest_of_eight(eight)); }
+  static __device__ unsigned largest(const unsigned* eight) { return square(most(eight)); }
 };
 
 template <bool kHasLabels>
-struct SmallSites {
+struct SmallSites : SmallResults {
   using Compared = SmallSite;
-  static constexpr bool kLabels = kHasLabels, kHasTable = false;
+  static constexpr bool kLabels = kHasLabels, kHasTable = false, kIsLarge = true;
   static constexpr int kColumns = 16;
   static constexpr int kOnRight = 0;
   static constexpr unsigned kHere = SmallSite::kHere;
-
-  const SmallImages& images;
-  const Emitter<std::int64_t>& emitter;
-  const uint2* no_table;
 
   /// Four neighbours; those beyond the last column keep no search busy.
   __device__ uint4 along_row(uint2 word, int t, int quarter) const {
@@ -169,7 +151,7 @@ struct SmallSites {
   __device__ void write(std::int64_t item, int t, int y, const unsigned (&best)[8]) const {
     const SiteWriter writer = writer_of(item, t);
     const auto result = [&](int j) {
-      return writer.result(y + j, SmallSite::square(best[j]), SmallSite::along_y(best[j]), 0, best[j] & 1);
+      return writer.result(y + j, SmallSite::square(best[j]), SmallSite::along_line(best[j]), 0, best[j] & 1);
     };
     writer.write_group(y, images.volume.ny - y, result, inside(item, t, y));
   }
@@ -200,95 +182,81 @@ struct SmallSites {
 
 /// An image's tiles in shared memory, side by side. Results: SmallDistances or SmallSites.
 template <class Results>
-class SmallImage {
- public:
+struct SmallImage : Results {
   using Compared = typename Results::Compared;
-  static constexpr bool kLabels = Results::kLabels;
-
-  __device__ SmallImage(const Results& results, unsigned* memory, SmallRuns<kLabels>& run_words)
-      : results_(results),
-        images_(results.images),
-        v_(results.images.volume),
-        tiles_((v_.nx + Results::kColumns - 1) / Results::kColumns),
-        memory_(memory),
-        run_words_(run_words) {}
+  using Results::images, Results::kLabels;
+  unsigned* memory;
+  SmallRuns<kLabels>& run_words;
+  const Volume& v = images.volume;
+  const int tiles = (v.nx + Results::kColumns - 1) / Results::kColumns;
 
   /// Rows behind the last.
   __device__ void pad() const {
-    for (int t = 0; t < tiles_; ++t) tile(t).pad(v_.ny);
+    for (int t = 0; t < tiles; ++t) tile(t).pad(v.ny);
   }
 
   /// By all threads of the block. @returns whether the thread has seen a site
   __device__ bool load(std::int64_t item) const {
     constexpr int kTilesOfWord = 32 / Results::kColumns;
-    const std::uint32_t* bits = images_.words_of(item);
+    const std::uint32_t* bits = images.words_of(item);
     bool any = false;
     if constexpr (kLabels)
-      for (int w = 0; w < v_.words; ++w)
-        any |= run_ends(run_words_, v_.ny, w).fill([&](int y) { return images_.runs(item, w, y); });
+      for (int w = 0; w < v.words; ++w)
+        any |= run_ends(run_words, v.ny, w).fill([&](int y) { return images.runs(item, w, y); });
     const int quarter = static_cast<int>(threadIdx.x) % 4;
-    for (int y = static_cast<int>(threadIdx.x) / 4; y < v_.ny; y += static_cast<int>(blockDim.x) / 4) {
-      const SmallRow row(bits + y * v_.words, v_.words, kLabels, Results::kOnRight);
-      any |= row.has_bits();
+    for (int y = static_cast<int>(threadIdx.x) / 4; y < v.ny; y += static_cast<int>(blockDim.x) / 4) {
+      const SmallRow row(bits + y * v.words, v.words, kLabels, Results::kOnRight);
+      any |= row.has_bits;
 #pragma unroll
       for (int t = 0; t < kTilesOfWord * SmallRow::kMostWords; ++t) {
-        if (t >= tiles_) break;
-        tile(t).put(y, quarter, results_.along_row(row[t / kTilesOfWord], t, quarter));
+        if (t >= tiles) break;
+        tile(t).put(y, quarter, this->along_row(row.word[t / kTilesOfWord], t, quarter));
       }
     }
     return any;
   }
 
   __device__ void solve(std::int64_t item) const {
-    const int groups = row_groups(v_.ny);
+    const int groups = row_groups(v.ny);
     for_jobs([&](int t, int q0) {
       const int q = q0 + lane_id() / 16, group = min(q, groups - 1);
       const auto rows = tile(t);
       Window<Compared> window(rows, group, lane_id() % 16);
       if constexpr (kLabels)
-        results_.offer_ends(run_ends(run_words_, v_.ny, t * Results::kColumns / 32), t, group, window.best);
+        this->offer_ends(run_ends(run_words, v.ny, t * Results::kColumns / 32), t, group, window.best);
 #pragma unroll
       for (int j = 0; j < 8; ++j)  // rows behind the last must not keep the warp busy
-        if (q * 8 + j >= v_.ny) window.best[j] = Results::kHere;
+        if (q * 8 + j >= v.ny) window.best[j] = Results::kHere;
       const int farthest = max(q0 + 1, groups - 1 - q0);  // group of rows, from the warp's
       window.search_while([&](int m) { return m < farthest; });
-      results_.write(item, t, q * 8, window.best);
+      this->write(item, t, q * 8, window.best);
     });
   }
 
   __device__ void write_none(std::int64_t item) const {
-    for_jobs([&](int t, int q0) { results_.write_none(item, t, q0 * 8); });
+    for_jobs([&](int t, int q0) { Results::write_none(item, t, q0 * 8); });
   }
 
- private:
   /// Calls job(tile, group) for the warp's share: two groups of eight rows of a tile each.
   template <class Job>
   __device__ void for_jobs(Job&& job) const {
-    const int jobs = (row_groups(v_.ny) + 1) / 2 * tiles_;
-    for (int k = warp_number(); k < jobs; k += static_cast<int>(blockDim.x) / 32) job(k % tiles_, k / tiles_ * 2);
+    const int jobs = (row_groups(v.ny) + 1) / 2 * tiles;
+    for (int k = warp_number(); k < jobs; k += static_cast<int>(blockDim.x) / 32) job(k % tiles, k / tiles * 2);
   }
   __device__ WindowRows<Compared> tile(int t) const {
-    return {memory_ + t * static_cast<int>(window_memory(v_.ny) / sizeof(unsigned)), v_.ny};
+    return {memory + t * static_cast<int>(window_memory(v.ny) / sizeof(unsigned)), v.ny};
   }
-
-  const Results& results_;
-  const SmallImages& images_;
-  const Volume& v_;
-  const int tiles_;
-  unsigned* memory_;
-  SmallRuns<kLabels>& run_words_;
 };
 
-/// Results: SmallDistances or SmallSites. kLarge: takes 64 registers
-template <class Results, bool kLarge>
-__global__ void __launch_bounds__(kSmallBlock, search_blocks(kSmallBlock, kLarge))
+/// Results: SmallDistances or SmallSites.
+template <class Results>
+__global__ void __launch_bounds__(kSmallBlock, search_blocks(kSmallBlock, Results::kIsLarge))
     solve_small_images(const __grid_constant__ SmallImages images,
                        const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 small_shared[];
   __shared__ uint2 of_byte[Results::kHasTable ? 256 : 1];
   __shared__ SmallRuns<Results::kLabels> run_words;
-  const Results results{images, emitter, of_byte};
-  const SmallImage<Results> image(results, reinterpret_cast<unsigned*>(small_shared), run_words);
+  const SmallImage<Results> image{{{images, emitter, of_byte}}, reinterpret_cast<unsigned*>(small_shared), run_words};
   if constexpr (Results::kHasTable) {
     const uint2* squares = Results::kLabels ? kByteSquaresBeyond.of : kByteSquares.of;
     for (int i = static_cast<int>(threadIdx.x); i < 256; i += static_cast<int>(blockDim.x)) of_byte[i] = squares[i];

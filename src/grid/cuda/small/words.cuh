@@ -6,7 +6,7 @@
 // once, of labels three times from the caches; an eighth of a byte is written for it, half a byte for a label.
 #pragma once
 
-#include "grid/cuda/input/label.h"
+#include "grid/cuda/input/classes.cuh"
 #include "grid/cuda/input/mask.cuh"
 #include "grid/cuda/volume/labels.cuh"
 
@@ -22,16 +22,6 @@ struct SmallImages {
   std::uint32_t* bits = nullptr;  ///< [items][ny][words]
 
   __device__ std::uint32_t* words_of(std::int64_t item) const { return bits + item * volume.ny * volume.words; }
-  /// Of labels, a word of a row, which is the tile's line: bits where runs begin and end, changes along y, and label 0.
-  __device__ void put_labels(const Volume::Tile& t, unsigned begins, unsigned ends, unsigned changes,
-                             unsigned background) const {
-    const std::int64_t turned = (t.item * volume.words + t.word) * volume.ny + t.line;
-    // With nearest sites label 0, too, though the search does not ask for it: an image of it alone is not without bits.
-    const unsigned marked = begins | (volume.keeps_changes ? 0 : ends) | (volume.pins ? background : 0);
-    words_of(t.item)[t.line * volume.words + t.word] = marked;
-    volume.along_y[turned] = changes;
-    volume.along_z[turned] = make_uint2(0, background | ~first_bits(volume.nx - t.word * 32));
-  }
   /// Of labels, in words `w` of row y: changes along y, and the elements that need no search.
   __device__ uint2 runs(std::int64_t item, int w, int y) const {
     const Volume::Tile row{item, w, y};
@@ -42,42 +32,33 @@ struct SmallImages {
 
 /// The rows of an image that a warp packs: as many as have up to 32 words. All lanes read a word's elements, one after
 /// the other, and each writes what has become of one of them.
-class PackedRows {
- public:
-  explicit __device__ PackedRows(const Volume& volume)
-      : v_(volume), place_((std::int64_t{blockIdx.x} * kSmallPackBlock + threadIdx.x) / 32, warps(volume)) {}
+struct PackedRows {
+  const Volume& v;
+  const Division place{(std::int64_t{blockIdx.x} * kSmallPackBlock + threadIdx.x) / 32, warps(v)};
+  const std::int64_t item = place.quotient;
+  const int first_row = static_cast<int>(place.remainder) * rows(v);
+  const int count = min(rows(v), v.ny - first_row) * v.words;
+  // The lane's own word.
+  const bool has_word = lane_id() < count;
+  const int word = lane_id() % v.words, row = first_row + lane_id() / v.words;
 
+  static __host__ __device__ int rows(const Volume& volume) { return 32 / volume.words; }
   static __host__ __device__ int warps(const Volume& volume) { return (volume.ny + rows(volume) - 1) / rows(volume); }
-  __device__ bool are_there() const { return item() < v_.items; }
-  __device__ std::int64_t item() const { return place_.quotient; }
 
   /// @param take  of word i and this lane's element of it: take(i, y, x), which may lie behind the row's end; also of
   ///              words behind the last, in the last row, for nothing
   template <class Take>
   __device__ void for_words(Take&& take) const {
     constexpr int kTogether = 8;  // what is read for so many is on its way together
-    int w = 0, y = first_row();
-    for (int i0 = 0; i0 < count(); i0 += kTogether) {
+    int w = 0, y = first_row;
+    for (int i0 = 0; i0 < count; i0 += kTogether) {
 #pragma unroll
       for (int i = i0; i < i0 + kTogether; ++i) {
-        take(i, min(y, v_.ny - 1), w * 32 + lane_id());
-        if (++w == v_.words) w = 0, ++y;
+        take(i, min(y, v.ny - 1), w * 32 + lane_id());
+        if (++w == v.words) w = 0, ++y;
       }
     }
   }
-
-  // The lane's own word.
-  __device__ bool has_word() const { return lane_id() < count(); }
-  __device__ int word() const { return lane_id() % v_.words; }
-  __device__ int row() const { return first_row() + lane_id() / v_.words; }
-
- private:
-  static __host__ __device__ int rows(const Volume& volume) { return 32 / volume.words; }
-  __device__ int first_row() const { return static_cast<int>(place_.remainder) * rows(v_); }
-  __device__ int count() const { return min(rows(v_), v_.ny - first_row()) * v_.words; }
-
-  const Volume& v_;
-  const Division place_;
 };
 
 /// Aligned bytes: thread = half a word; else warp = rows.
@@ -100,19 +81,17 @@ __global__ void __launch_bounds__(kSmallPackBlock)
       words[i] = static_cast<std::uint16_t>(sites);
     }
   } else {
-    const PackedRows rows(v);
-    if (!rows.are_there()) return;
-    const std::int64_t first = mask.input.items.offset(v.first_item + rows.item());
+    const PackedRows rows{v};
+    if (rows.item >= v.items) return;
+    const std::int64_t first = mask.input.items.offset(v.first_item + rows.item);
     unsigned own = 0;
     rows.for_words([&](int i, int y, int x) {
-      const std::int64_t at = first + y * step + x;
-      bool is_site = x < v.nx;
-      if constexpr (kReading == Reading::elements) is_site = is_site && mask.is_site(at);
-      else is_site = is_site && (mask.input.data[at] == std::byte{0}) == mask.is_zero_site();
+      constexpr bool kBytes = kReading == Reading::bytes;
+      const bool is_site = x < v.nx && mask.template is_site<kBytes>(first + y * step + x);
       const unsigned sites = __ballot_sync(kAllLanes, is_site);
       if (lane_id() == i) own = sites;
     });
-    if (rows.has_word()) images.words_of(rows.item())[rows.row() * v.words + rows.word()] = own;
+    if (rows.has_word) images.words_of(rows.item)[rows.row * v.words + rows.word] = own;
   }
 }
 
@@ -120,9 +99,9 @@ template <class T>
 __global__ void __launch_bounds__(kSmallPackBlock)
     pack_small_labels(const __grid_constant__ SmallImages images, const __grid_constant__ Input input) {
   const Volume& v = images.volume;
-  const PackedRows rows(v);
-  if (!rows.are_there()) return;
-  const std::int64_t step = input.rank == 1 ? 0 : input.stride[0], item = rows.item();
+  const PackedRows rows{v};
+  if (rows.item >= v.items) return;
+  const std::int64_t step = input.rank == 1 ? 0 : input.stride[0], item = rows.item;
   const T* first = reinterpret_cast<const T*>(input.data) + input.items.offset(v.first_item + item);
   unsigned begins = 0, changes = 0, background = 0;
   rows.for_words([&](int i, int y, int x) {
@@ -134,11 +113,15 @@ __global__ void __launch_bounds__(kSmallPackBlock)
     const unsigned zero = __ballot_sync(kAllLanes, there && label == T{});
     if (lane_id() == i) begins = begin, changes = change, background = zero;
   });
-  const int w = rows.word();
+  const int w = rows.word, y = rows.row;
   const unsigned next = __shfl_down_sync(kAllLanes, begins, 1);
-  if (!rows.has_word()) return;
-  const unsigned ends = begins >> 1 | (w + 1 < v.words ? next << 31 : 0);
-  images.put_labels({item, w, rows.row()}, begins, ends, changes, background);
+  if (!rows.has_word) return;
+  // With nearest sites label 0, too, though the search does not ask for it: an image of it alone is not without bits.
+  const unsigned ends = v.keeps_changes ? 0 : begins >> 1 | (w + 1 < v.words ? next << 31 : 0);
+  const std::int64_t turned = (item * v.words + w) * v.ny + y;
+  images.words_of(item)[y * v.words + w] = begins | ends | (v.pins ? background : 0);
+  v.along_y[turned] = changes;
+  v.along_z[turned] = make_uint2(0, background | ~first_bits(v.nx - w * 32));
 }
 
 }  // namespace fathom::grid::cuda::small

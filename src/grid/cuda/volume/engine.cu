@@ -19,9 +19,7 @@
 #include "grid/cuda/engine.h"
 #include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/launch.cuh"
-#include "grid/cuda/output/border_clamp.h"
 #include "grid/cuda/schedule.h"
-#include "grid/cuda/scratch.h"
 #include "grid/cuda/volume/any/along_y.cuh"
 #include "grid/cuda/volume/any/along_z.cuh"
 #include "grid/cuda/volume/envelope.cuh"
@@ -164,7 +162,7 @@ class VolumeSolver {
       : p_(p),
         batch_(batch),
         finds_(piece.finds),
-        writing_(writing_with_signed_labels(p, !finds_ && writes_floats(p, piece.items), writes_pairs(p, batch))),
+        writing_(writing_of(p, !finds_ && writes_floats(p, piece.items), writes_pairs(p, batch), true)),
         passes_{make_volume(p, piece.items, finds_, words), Emitter<std::int64_t>::of(p, batch, piece.first_item),
                 stream, is_long(p)} {
     const std::int64_t first_item = piece.first_item, items = piece.items;

@@ -11,7 +11,7 @@
 // Cost: every label is read two and a quarter times, from the caches but once; 5/8 byte is written for it.
 #pragma once
 
-#include "grid/cuda/input/label.h"
+#include "grid/cuda/input/classes.cuh"
 #include "grid/cuda/volume/words.cuh"
 
 namespace fathom::grid::cuda::volume {

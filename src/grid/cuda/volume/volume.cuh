@@ -18,7 +18,6 @@
 #include "grid/cuda/output/results.cuh"
 #include "grid/cuda/output/roots.cuh"
 #include "grid/cuda/output/writing.cuh"
-#include "grid/cuda/scratch.h"
 #include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
 
@@ -104,14 +103,7 @@ struct BetweenPasses {
   StepTables* step_tables = nullptr;  ///< with any spacings
 };
 
-/// Where results are floats.
-struct VolumeResults {
-  Placed<float> distance;
-  bool is_aligned = false;  ///< all rows, to 8 bytes
-  Side side;
-};
-
-struct Volume : VolumeShape, VolumeWords, BetweenPasses, VolumeResults {
+struct Volume : VolumeShape, VolumeWords, BetweenPasses, FloatResults {
   /// Some items and their words. What else there is of the scratch is not there yet.
   static Volume of(std::int64_t nz, std::int64_t ny, std::int64_t nx, std::int64_t items, Scratch& s) {
     Volume v;

@@ -36,28 +36,6 @@ class ColumnBits {
   unsigned* memory_;
 };
 
-/// The sites of a column in up to 32 rows of a plane. Bytes are asked for before any is looked at, for which the last row
-/// is read again: no branch keeps loads from being in flight together.
-template <Reading kReading>
-__device__ unsigned sites_of_column(const Mask& mask, std::int64_t element, int rows) {
-  const std::int64_t stride = mask.input.stride[1];
-  unsigned sites = 0;
-  if constexpr (kReading == Reading::elements) {
-    for (int r = 0; r < rows; ++r) sites |= unsigned{mask.is_site(element + r * stride)} << r;
-    return sites;
-  }
-  const auto* at = reinterpret_cast<const unsigned char*>(mask.input.data) + element;
-  unsigned char bytes[32];
-#pragma unroll
-  for (int r = 0; r < 32; ++r) {
-    bytes[r] = __ldg(at);
-    if (r + 1 < rows) at += stride;
-  }
-#pragma unroll
-  for (int r = 0; r < 32; ++r) sites |= unsigned{bytes[r] != 0} << r;
-  return (mask.is_zero_site() ? ~sites : sites) & 0xFFFFFFFFu >> (32 - rows);
-}
-
 /// Words with the steps from their ends to the nearest sites outside, of a column of a plane.
 /// @param put  takes them: put(word's number, word)
 template <class Put>
@@ -126,7 +104,8 @@ __global__ void __launch_bounds__(kColumnsPackBlock, resident_blocks(kColumnsPac
     if (plane >= block.planes) continue;
     const std::int64_t first = item + (block.z0 + plane) * stride[0] + word * 32 * stride[1] + block.x0;
     for (int x = lane_id(); x < block.columns; x += 32)
-      bits.put(word, plane, x, sites_of_column<kReading>(mask, first + x, rows));
+      bits.put(word, plane, x,
+               mask.template sites_of_column<kReading == Reading::bytes>(first + x, mask.input.stride[1], rows));
   }
   __syncthreads();
   const std::int64_t step = std::int64_t{volume.ny} * volume.depth;

@@ -11,7 +11,6 @@
 #include "grid/cuda/engine.h"
 #include "grid/cuda/input/sides.cuh"
 #include "grid/cuda/launch.cuh"
-#include "grid/cuda/scratch.h"
 #include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/nearest/along_z.cuh"
 #include "grid/cuda/volume/nearest/last_pass.cuh"
