@@ -17,13 +17,14 @@ namespace fathom::grid {
 
 /// The coordinates at most `half_width` from `centre`, ascending: two ranges where they wrap round a periodic axis.
 struct ChessboardWindow {
-  std::int64_t begin[2] = {0, 0}, end[2] = {0, 0};
+  std::int64_t begin[2], end[2];
 
-  ChessboardWindow() = default;
+  ChessboardWindow() = default;  // of axes that are not there: nothing is
   FATHOM_HD ChessboardWindow(std::int64_t centre, std::int64_t half_width, std::int64_t extent, bool periodic) {
     const std::int64_t low = centre - half_width, high = centre + half_width + 1;
     begin[0] = low > 0 ? low : 0;
     end[0] = high < extent ? high : extent;
+    begin[1] = end[1] = 0;
     if (!periodic || (low >= 0 && high <= extent)) return;
     if (high - low >= extent) {
       begin[0] = 0;
@@ -83,9 +84,10 @@ struct ChessboardBoxes {
     ChessboardWindow window[kMostRank];
     std::int64_t here[kMostRank], found = -1;
     for (int k = 0; k <= last; ++k) {
-      window[k] = ChessboardWindow(at[k], steps_within(k, value), extent[k], periodic[k]);
       // A site with the lowest coordinate along axis 0 has the lowest index if no other axis is slower.
-      if (k == 0 && index_step[0] >= index_step[last]) window[0] = ChessboardWindow(slowest, 0, extent[0], false);
+      const bool is_known = k == 0 && index_step[0] >= index_step[last];
+      window[k] = is_known ? ChessboardWindow(slowest, 0, extent[0], false)
+                           : ChessboardWindow(at[k], steps_within(k, value), extent[k], periodic[k]);
       here[k] = window[k].begin[0];
     }
     for (;;) {

@@ -55,8 +55,10 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
     last_ = edges[1].y;
   }
 
+  /// kLong: there may be more candidates than fit, or many that are convex.
+  template <bool kLong>
   __device__ void solve() {
-    find();
+    find<kLong>();
     if (is_general(kWriting) || kAny) __syncthreads();  // the squares give way to the results
     this->write(first_ <= last_);
   }
@@ -66,18 +68,20 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
   __device__ Value* squares() const { return reinterpret_cast<Value*>(m_.squares); }
 
   /// In chunks of what fits.
+  template <bool kLong>
   __device__ void find() {
-    int count = 0, chunks = 0;
-    for (int next = first_; next <= last_; ++chunks) {
+    int count = 0, chunks = 0, next = first_;
+    do {
       count = load(next);
-      if constexpr (!kAny)
+      if constexpr (kLong && !kAny)
         if (chunks == 0 && next > last_ && walk(count)) return;
       find_winners(count);
       scan(count);
-    }
+      ++chunks;
+    } while (kLong && next <= last_);
     if constexpr (kSites) {
-      if (chunks < 2) return find_columns(count);
-      for (int next = first_; next <= last_;) {
+      if (chunks == 1) return find_columns(count);
+      for (next = first_; next <= last_;) {
         count = load(next);
         find_winners(count);
         find_columns(count);
@@ -291,11 +295,11 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
     const std::uint32_t tile = plane.left.work[all - 1 - ticket];
-    Tile(plane, emitter, memory, tile).solve();
+    Tile(plane, emitter, memory, tile).template solve<true>();
     __syncthreads();
   }
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x)
-    Tile(plane, emitter, memory, plane.left.work[i]).solve();
+    Tile(plane, emitter, memory, plane.left.work[i]).template solve<false>();
 }
 
 }  // namespace fathom::grid::cuda::plane
