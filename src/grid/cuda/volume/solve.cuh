@@ -20,6 +20,9 @@ struct PackingLaunch {
 };
 
 void pack_mask(const Volume& volume, const Mask& mask, const PackingLaunch& launch);
+void pack_transposed_mask(const Volume& volume, const Mask& mask, const PackingLaunch& launch);
+/// Whether a problem may be solved with y and x in each other's places (volume/transposed/engine.cu).
+bool transposed_serves(const Problem& p);
 
 /// @param last_plane  of labels, dense: that before the input's first; null: there is none
 void pack_labels(const Volume& volume, const Input& input, const std::byte* last_plane, const PackingLaunch& launch);

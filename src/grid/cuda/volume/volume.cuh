@@ -142,17 +142,13 @@ struct Volume : VolumeShape, VolumeWords, BetweenPasses, VolumeResults {
     if (along_z) along_z += before, along_y += before;
   }
 
-  /// @param pairs  that `narrow` has of the last word: those that are there, or, with nearest sites, half of them or all
-  void take_narrow(Scratch& s, std::int32_t pairs) {
-    last_pairs = pairs;
-    const std::int64_t all = ny * ((words - 1) * std::int64_t{kPairsOfWord} + pairs);
+  /// @param leads  which lie half a word by half a word: of the last word half of them are there, or all
+  void take_narrow(Scratch& s, bool leads) {
+    const std::int32_t there = (nx - (words - 1) * 32 + 1) / 2;
+    last_pairs = !leads ? there : there > kPairsOfWord / 2 ? kPairsOfWord : kPairsOfWord / 2;
+    const std::int64_t all = ny * ((words - 1) * std::int64_t{kPairsOfWord} + last_pairs);
     pairs_of_plane = (all + kPairsOfWord - 1) / kPairsOfWord * kPairsOfWord;  // a word's rows begin sectors of memory
     narrow = s.take<std::uint32_t>(items * nz * pairs_of_plane);
-  }
-  std::int32_t last_pairs_there() const { return (nx - (words - 1) * 32 + 1) / 2; }
-  /// The same for leads, which lie half a word by half a word.
-  std::int32_t last_pairs_of_leads() const {
-    return last_pairs_there() > kLeadsOfRow / 2 ? kPairsOfWord : kLeadsOfRow / 2;
   }
 
   struct Tile {
