@@ -13,7 +13,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/small/words.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
-#include "grid/cuda/volume/row_squares.cuh"
+#include "grid/cuda/volume/row_steps.cuh"
 #include "grid/cuda/volume/window.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
@@ -21,7 +21,7 @@ namespace fathom::grid::cuda::small {
 
 using namespace volume;  // its windows, runs and writers
 
-using SmallSquares = RowSquares<kCap16>;
+using SmallSquares = EightOfRow<kCap16>;
 static_assert(2 * (kSmallAxis - 1) * (kSmallAxis - 1) < kCap16 * kCap16, "a distance is no missing site");
 static_assert(SmallSquares::most() + kSmallAxis * kSmallAxis < 1 << 16, "a step wraps nothing");
 
@@ -106,7 +106,7 @@ struct SmallDistances {
 struct SmallSite {
   using Stored = SmallSite;
   static constexpr unsigned kSquare = 1u << 9;
-  static constexpr unsigned kStep = 2;
+  static constexpr unsigned kStep = 2, kRight = 0;
   static constexpr unsigned kTies = 1;
   static constexpr unsigned kHere = 128 * kStep;  ///< no steps
   static constexpr unsigned kNone = kCap16 * kCap16 * kSquare + kHere;
