@@ -111,9 +111,9 @@ inline constexpr int kSmallBlocks = 640;
 /// it.
 constexpr int longest_line(int threads) { return threads <= 256 ? kSmallBlocks : 2 * threads; }
 /// Threads of a block that searches a line of n elements, of which half a warp takes eight at a time.
-constexpr int search_block(int n, int tiny_lines) { return n <= tiny_lines ? 128 : n <= kSmallBlocks ? 256 : 512; }
-/// The same along z, of masks.
-constexpr int search_block_along_z(int n) { return search_block(n, kTinyBlocksAlongZ); }
+constexpr int search_block(int n, int tiny_lines) {
+  return n <= tiny_lines ? 128 : n <= kSmallBlocks ? 256 : n <= 1024 ? 512 : 1024;
+}
 /// The same along y where float distances of masks are written: few half warps are to be idle in a block's last round.
 /// Where rows begin inside sectors of memory, blocks are larger: what neighbours write of a sector is then written at
 /// about the same time.
@@ -128,9 +128,9 @@ inline constexpr int kLongestAlongX = 800;
 constexpr int sites_along_x_block(int n) { return n <= 192 ? 128 : n <= 384 ? 256 : n <= 544 ? 320 : 512; }
 constexpr bool search_blocks_hold_lines(int longest) {
   for (int n = 1; n <= longest; ++n)
-    for (const int threads :
-         {search_block(n, kTinyBlocks), search_block(n, kTinyBlocksOfMasks), search_block(n, kTinyBlocksOfSitesAlongY),
-          search_block_along_z(n), float_search_block(n, true), float_search_block(n, false), sites_along_x_block(n)})
+    for (const int threads : {search_block(n, kTinyBlocks), search_block(n, kTinyBlocksOfMasks),
+                              search_block(n, kTinyBlocksOfSitesAlongY), search_block(n, kTinyBlocksAlongZ),
+                              float_search_block(n, true), float_search_block(n, false), sites_along_x_block(n)})
       if (n > longest_line(threads)) return false;
   return true;
 }

@@ -12,7 +12,7 @@
 
 #include "grid/cuda/small/words.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
-#include "grid/cuda/volume/row_squares.cuh"
+#include "grid/cuda/volume/row_steps.cuh"
 #include "grid/cuda/volume/window.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
@@ -20,7 +20,7 @@ namespace fathom::grid::cuda::small {
 
 using namespace volume;  // its windows, runs and writers
 
-using SmallSquares = RowSquares<kCap16>;
+using SmallSquares = EightOfRow<kCap16>;
 static_assert(2 * (kSmallAxis - 1) * (kSmallAxis - 1) < kCap16 * kCap16, "a distance is no missing site");
 static_assert(SmallSquares::most() + kSmallAxis * kSmallAxis < 1 << 16, "a step wraps nothing");
 

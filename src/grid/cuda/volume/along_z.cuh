@@ -1,33 +1,82 @@
-// The pass along z where sites are near: the search of volume/window.cuh.
+// The pass along z: by a search where sites are near (volume/window.cuh), else by an envelope (volume/envelope.cuh).
 //
 // Work mapping: block = tile. A first look at its words tells whether there are sites at all, or alone, which is all
-// that is kept of such a tile, and near enough. Tiles of which few rows have sites are solved by these alone. What
-// neither settles is left to the envelope (volume/envelope.cuh), by a list.
+// that is kept of such a tile, and near enough. Tiles of which few rows have sites are solved by these alone. Of what
+// neither settles persistent blocks take halves; else as the envelope has it.
 #pragma once
 
-#include "grid/cuda/volume/far_rows.cuh"
-#include "grid/cuda/volume/gaps.cuh"
-#include "grid/cuda/volume/row_squares.cuh"
+#include "core/cuda/early_launch.cuh"
+#include "grid/cuda/volume/envelope.cuh"
+#include "grid/cuda/volume/nearest/site_column.cuh"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 
 namespace fathom::grid::cuda::volume {
 
+/// What the pass leaves where sites may be far: rows of 16 bits as everywhere else, clamped, and squares of 32 bits where
+/// eight rows of half a tile do not fit. Half a warp stores half a tile, lane = column.
+class FarRows {
+ public:
+  /// @param column  of the tile; its last four bits are the lane's
+  __device__ FarRows(const Volume& v, const Volume::Tile& tile, int column)
+      : v_(v),
+        there_(tile.word * 32 + column < v.nx),
+        wide_(v.wide_at(tile.item, 0, tile.line, tile.word * 32 + column)),
+        is_kept_(column / 2 < v.pairs_of(tile.word)),
+        narrow_(reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, 0, tile.line)) + column),
+        beyond_(v.beyond_row(tile, column / 16, 0) + tile.line) {}
+
+  /// Up to eight rows from z on, a multiple of eight. By whole warps, of which halves may have no rows.
+  /// @returns whether they do not fit 16 bits
+  __device__ bool put(int z, const unsigned* squares, int count) const {
+    const bool fits = !there_ || count == 0 || greatest_of_eight(squares) < kNone16;
+    const bool is_wide = (__ballot_sync(kAllLanes, !fits) >> (lane_id() & 16) & 0xFFFFu) != 0;
+    if (count > 0 && lane_id() % 16 == 0) {
+      const bool is_far = !there_ || squares[0] >= kFarSquare;
+      beyond_[std::int64_t{v_.ny} * (z / 8)] = (is_wide ? kBeyond16 : 0) | (is_far ? kFarRows : 0);
+    }
+    if (is_wide && there_) {
+      std::uint32_t* to = wide_ + z * v_.wide.z_stride;
+      const unsigned least = v_.wide_has_results ? 1 : 0;
+#pragma unroll
+      for (int j = 0; j < 8; ++j, to += v_.wide.z_stride)
+        if (j < count && squares[j] >= least) *to = squares[j];
+    }
+    const std::int64_t stride = 2 * v_.pairs_of_plane;
+    if (is_kept_)
+      store_eight<false>(count, narrow_ + z * stride, stride, [&](int j) {
+        return there_ ? static_cast<std::uint16_t>(min(squares[j], kNone16)) : std::uint16_t{0};
+      });
+    return is_wide;
+  }
+
+ private:
+  /// Of a distance from which none of eight rows and sixteen columns is nearer than 64.
+  static constexpr unsigned kFarSquare = 81 * 81;
+  static_assert((81 - 64) * (81 - 64) > 7 * 7 + 15 * 15);
+
+  const Volume& v_;
+  const bool there_;
+  std::uint32_t* const wide_;
+  const bool is_kept_;  ///< in 16 bits
+  std::uint16_t* const narrow_;
+  std::uint8_t* const beyond_;
+};
+
 /// Of a search along z: what it settles is nearer than the caps, and none of its sums wraps.
 inline constexpr unsigned kCapOfSearch = 178;
-using SearchedSquares = RowSquares<kCapOfSearch>;
+using SearchedSquares = EightOfRow<kCapOfSearch>;
 static_assert((WindowPairs::kMostSteps + 1) * (WindowPairs::kMostSteps + 1) < kCapOfSearch * kCapOfSearch);
 static_assert(SearchedSquares::most() + WindowPairs::kMostSteps * WindowPairs::kMostSteps < 1 << 16);
 
-/// The search. By all threads.
-/// @param of_byte  copy_byte_squares()
+/// The search. By all threads. @returns whether all rows are settled
+/// @param of_byte  the table of squares
 /// @param work     shared; 0
-/// @returns whether all rows are settled
 template <int kThreads, bool kLabels>
 __device__ bool search_rows(const Volume& v, const Volume::Tile& tile, const WindowRows<WindowPairs>& rows,
                             const RunEnds& ends, const uint2* of_byte, int* work) {
   using Pairs = Window<WindowPairs>;
   const uint2* line = v.word_line(tile);
-  const int n = v.nz, t = static_cast<int>(threadIdx.x), first = t % 4 * 8, lane = t % 16;
+  const int n = v.nz, t = thread(), first = t % 4 * 8, lane = t % 16;
   const uint4 inside = pairs_inside(v.nx - tile.word * 32 - first);
 #pragma unroll 4
   for (int r = t / 4; r < n; r += kThreads / 4)
@@ -63,9 +112,9 @@ __device__ __noinline__ inline TileKind solve_few_along_z(const Volume& v, Volum
   if (filled.find(v.nz, [&](int z) { return has_sites(__ldg(line + z)); }) > kFewRows) return kEmpty;
   const FarRows far(v, tile, lane_id());
   bool is_wide = false;
-  const auto square_of = [&](int z) { return square_along_x(__ldg(line + z)); };
-  solve_few_rows<8>(filled, v.nz, square_of,
-                    [&](int z, const unsigned* squares, int count) { is_wide |= far.put(z, squares, count); });
+  solve_few_rows<8>(
+      filled, v.nz, [&](int z) { return square_along_x(__ldg(line + z)); },
+      [&](int z, const unsigned* squares, int count) { is_wide |= far.put(z, squares, count); });
   return __syncthreads_or(is_wide) ? kWide : kNarrow;
 }
 
@@ -78,7 +127,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   __shared__ uint2 of_byte[256];
   __shared__ RunWords<kLabels> run_words;
   v.clear_counter(1);
-  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  const int t = thread(), n = v.nz;
   const Volume::Tile tile = v.narrow_tile(blockIdx.x);
   const uint2 *line = v.word_line(tile), *changes = v.changes_along_z(tile);
   const RunEnds ends(run_words, n);
@@ -95,7 +144,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   near.put(near_of_warps);
   const WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
-  copy_byte_squares<kThreads>(of_byte, kLabels);
+  copy_byte_table<kThreads>(of_byte, kLabels ? kByteSquaresBeyond.of : kByteSquares.of);
   if (t == 0) work = 0;
   const int with_sites = __syncthreads_count(any);  // threads
   const auto leave = [&](TileKind kind, bool is_done = true) {
@@ -116,6 +165,38 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   const bool is_near = kLabels ? near.suffice(near_of_warps, n) : near.few_lie_between(near_of_warps, n);
   const bool is_done = is_near && search_rows<kThreads, kLabels>(v, tile, rows, ends, of_byte, &work);
   leave(is_done ? kNarrow : kWide, is_done);
+}
+
+/// @param Solver  the envelope
+template <bool kLabels, class Solver>
+__global__ void __launch_bounds__(Solver::kThreadsOfBlock, kEnvelopeThreads / Solver::kThreadsOfBlock)
+    envelope_along_z(const __grid_constant__ Volume v) {
+  extern __shared__ uint4 envelope_shared[];
+  fathom::cuda::wait_for_last();
+  constexpr int kThreads = Solver::kThreadsOfBlock;
+  __shared__ uint2 of_byte[256];
+  __shared__ RunWords<kLabels> run_words;
+  const int n = v.nz;
+  const unsigned count = v.counters[0] * 2;
+  if (blockIdx.x >= count) return;
+  copy_byte_table<kThreads>(of_byte, kLabels ? kByteDistancesBeyond.of : kByteDistances.of);
+  const RunEnds ends(run_words, n);
+  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+    const Volume::Tile tile = v.narrow_tile(v.z_list[job / 2]);
+    const int half = static_cast<int>(job % 2) * 16;
+    load_along_x<kThreads, Solver::kRows>(envelope_shared, v.word_line(tile), n, half, of_byte, kLabels);
+    if constexpr (kLabels) ends.fill([&](int r) { return v.runs_along_z(tile, v.changes_along_z(tile), r); });
+    const auto load = [&](unsigned* value, int first, int lane) {
+      squares_along_x<Solver::kRows>(envelope_shared, value, first, lane, n);
+    };
+    const FarRows far(v, tile, half + thread() % 16);
+    const auto store = [&](int z, unsigned* values, int count) {
+      if constexpr (kLabels)
+        if (count > 0) ends.bound(z / 8, half + thread() % 16, values);
+      far.put(z, values, count);
+    };
+    Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+  }
 }
 
 }  // namespace fathom::grid::cuda::volume

@@ -39,17 +39,12 @@ class Anchors {
 
  protected:
   __device__ Anchors(unsigned* keys, unsigned* anchors, int rows)
-      : keys_(keys),
-        anchors_(anchors),
-        n_(rows),
-        lane_(static_cast<int>(threadIdx.x) % kLines),
-        unit_(static_cast<int>(threadIdx.x) / kLines) {}
+      : keys_(keys), anchors_(anchors), n_(rows), lane_(thread() % kLines), unit_(thread() / kLines) {}
 
-  // Of what its key tells.
   struct Candidate {
     unsigned key, index;
   };
-  /// @param place  of a word in memory
+  /// Of a place in memory, of what its key tells.
   __device__ Candidate candidate(int place) const { return {keys_[place], envelope().index_of(keys_[place])}; }
   __device__ int first_of(unsigned key) const { return envelope().place_of(key); }
   __device__ int last_of(unsigned key) const { return envelope().place_of(key); }
@@ -60,19 +55,15 @@ class Anchors {
   /// By all threads of the block, before a barrier.
   __device__ void forget_anchors() const {
     auto* four = reinterpret_cast<uint4*>(anchors_);
-    for (int i = static_cast<int>(threadIdx.x); i < anchors_of<kFirst>(n_) * (kLines / 4); i += kThreads)
+    for (int i = thread(); i < anchors_of<kFirst>(n_) * (kLines / 4); i += kThreads)
       four[i] = make_uint4(kNoKey, kNoKey, kNoKey, kNoKey);
   }
   /// Likewise, between barriers.
   __device__ void find_anchors() const {
     find_first_anchors();
     __syncthreads();
-    if constexpr (kFirst != kCoarse) {
-      find_anchors_between<kFirst, kCoarse>();
-      __syncthreads();
-    }
+    if constexpr (kFirst != kCoarse) find_anchors_between<kFirst, kCoarse>();
     find_anchors_between<kCoarse, kFine>();
-    __syncthreads();
   }
 
   /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last, of which there is one. For
@@ -149,6 +140,7 @@ class Anchors {
 #pragma unroll
       for (int j = 0; j < kSought; ++j) atomicMin(&anchor(k * kInterval + (1 + j) * kStep), best[j]);
     }
+    __syncthreads();
   }
 };
 

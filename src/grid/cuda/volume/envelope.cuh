@@ -1,38 +1,29 @@
-// The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits
-// (volume/anchors.cuh).
+// Where sites are far: the lower envelope of 16 lines at once, in 32 bits (volume/anchors.cuh).
 //
 // A candidate i with value g is kept as the key (g + i²) · 2ᵇ + i, where indices have b bits. At x its value is the key
 // less 2xi · 2ᵇ, plus x². Of lines in which value and index take more than 32 bits, indices are kept apart, and a key
 // has eight bits that tell among which eight candidates it is: at the last anchors the best of these is looked for.
 //
-// Work mapping: persistent blocks take halves of the tiles that the search left. A unit of 16 lanes, lane = line, takes
-// kChunk rows into registers. Phase 1: a row stays if it lies below chords of g + i² between rows beside it; one that
-// does not is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 and 4: the winners at
-// anchors. Phase 5: those of all rows, between the anchors'. Along z, eight rows that fit 16 bits are left for the
-// search along y.
+// Work mapping: a unit of 16 lanes, lane = line, takes kChunk rows into registers. Phase 1: a row stays if it lies below
+// chords of g + i² between rows beside it; one that does not is nowhere the best. Phase 2: the kept rows of each line
+// move together. Phases 3 and 4: the winners at anchors. Phase 5: those of all rows, between the anchors'.
 //
 // Source: volume/anchors.cuh. Cost: some 50 operations per element, 80 instructions with loads, addresses and stores.
 #pragma once
 
-#include <type_traits>
+#include <bit>
 
 #include "grid/cuda/volume/anchors.cuh"
 
 namespace fathom::grid::cuda::volume {
 
 /// Bits of an index in the keys of lines of up to so many rows.
-inline constexpr int index_bits(int rows) {
-  int bits = 0;
-  while (1 << bits < rows) ++bits;
-  return bits;
-}
+inline constexpr int index_bits(int rows) { return std::bit_width(static_cast<unsigned>(rows - 1)); }
 
 /// Bytes of dynamic shared memory.
 inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
-  const int anchors = anchors_of(rows), chunks = (rows + chunk - 1) / chunk;
-  return (static_cast<std::size_t>(row_groups(rows) * 8 + chunk) + static_cast<std::size_t>(anchors) +
-          3 * static_cast<std::size_t>(chunks)) *
-         16 * sizeof(unsigned);
+  const int words = row_groups(rows) * 8 + chunk + anchors_of(rows) + 3 * ((rows + chunk - 1) / chunk);
+  return static_cast<std::size_t>(words) * 16 * sizeof(unsigned);
 }
 
 /// Which rows of a chunk may be the nearest somewhere, in bits.
@@ -54,18 +45,23 @@ class Candidates {
     for (int r = 0; r + 1 < kChunk; ++r) rise[r] = kept(value[r + 1] - value[r]);
 #pragma unroll
     for (int r = 1; r + 1 < kChunk; ++r) bend[r] = kept(kTies ? rise[r] - rise[r - 1] : rise[r - 1] - rise[r]);
+    // A row without a site is not below a chord that ends in another, or in one with a site. All is told by signs, so that
+    // no predicates are to be joined.
     unsigned mask = 0;
 #pragma unroll
     for (int r = kChunk - 1; r >= 0; --r) {
-      const bool has_chords = r >= 1 && r + 1 < kChunk;
-      const unsigned has_site = has_chords && !kTies ? ~0u : value[r] - kNoHeight;
-      mask = __funnelshift_l(has_chords ? has_site & is_corner(bend, r) : has_site, mask, 1);
+      unsigned is_corner = value[r] - kNoHeight;
+      if (r >= 1 && r + 1 < kChunk) {
+        const unsigned before = r >= 2 ? 2 * bend[r] + bend[r - 1] : bend[r];
+        const unsigned behind = r + 2 < kChunk ? 2 * bend[r] + bend[r + 1] : bend[r];
+        is_corner = kTies ? is_corner & ~(bend[r] | before | behind) : bend[r] & before & behind;
+      }
+      mask = __funnelshift_l(is_corner, mask, 1);
     }
     return mask;
   }
 
-  /// Whether the values of a chunk are the same, as far as there are rows. All of these are candidates then.
-  /// @param height, mask  what of() left
+  /// Whether the rows that a chunk has, from what of() left of them, are the same. All are candidates then.
   static __device__ bool are_same(const unsigned* height, unsigned mask, int rows) {
     if (mask != 0xFFFFFFFFu >> (32 - min(rows, kChunk)) || (rows > 1 && height[1] != height[0] + 1)) return false;
     bool same = true;
@@ -77,14 +73,6 @@ class Candidates {
  private:
   static constexpr unsigned kNoHeight = 1u << 28;  ///< no site: above all chords; six times it fits an integer
   static_assert(3 * kLongestAxis * kLongestAxis + kChunk * kChunk < kNoHeight / 4);
-
-  /// A row without a site is not below a chord that ends in another, or in one with a site.
-  /// @returns in its first bit, as a sign of each chord tells it: no predicates are to be joined
-  static __device__ unsigned is_corner(const unsigned* bend, int r) {
-    const unsigned before = r >= 2 ? 2 * bend[r] + bend[r - 1] : bend[r];
-    const unsigned behind = r + 2 < kChunk ? 2 * bend[r] + bend[r + 1] : bend[r];
-    return kTies ? ~(bend[r] | before | behind) : bend[r] & before & behind;
-  }
 };
 
 /// What an envelope finds.
@@ -94,37 +82,31 @@ enum class Finding {
   least_companion,  ///< the same, but of several winners the one with the least companion
 };
 
-/// What lines an envelope is for.
-enum class Lines {
-  keyed,    ///< value and index fit a key
-  far,      ///< the same where other axes are long: up to kShortAlongZ rows along z, kShortAlongY along y
-  indexed,  ///< indices are apart
-};
-
 /// Bits of an index in keys, or of a number of eight candidates.
-constexpr int envelope_bits(int most_rows, Finding finding, Lines lines) {
-  return lines == Lines::indexed ? 8 : finding == Finding::values ? index_bits(most_rows) : kKeyBits;
+constexpr int envelope_bits(int most_rows, Finding finding, bool is_indexed) {
+  return is_indexed ? 8 : finding == Finding::values ? index_bits(most_rows) : kKeyBits;
 }
 /// Keeps g + i² − 2xi from falling below 0.
-constexpr unsigned key_bias(Lines lines) { return lines == Lines::indexed ? kLongestAxis * kLongestAxis : 1u << 20; }
+constexpr unsigned key_bias(bool is_indexed) { return is_indexed ? kLongestAxis * kLongestAxis : 1u << 20; }
 
+/// Lines whose values and indices fit a key where other axes are long, along z and along y.
 inline constexpr int kShortAlongZ = 512, kShortAlongY = 256;
-static_assert((kLongestAxis + 31) * (kLongestAxis + 31) + kShortAlongZ * kShortAlongZ + key_bias(Lines::far) <
+static_assert((kLongestAxis + 31) * (kLongestAxis + 31) + kShortAlongZ * kShortAlongZ + key_bias(false) <
               (1u << (32 - index_bits(kShortAlongZ))));
-static_assert(2 * kLongestAxis * kLongestAxis + kShortAlongY * kShortAlongY + key_bias(Lines::far) <
+static_assert(2 * kLongestAxis * kLongestAxis + kShortAlongY * kShortAlongY + key_bias(false) <
               (1u << (32 - index_bits(kShortAlongY))));
 
 /// @tparam Companion  below 2²²
-/// @tparam kOfBlock   lines of a block: 16; or eight, so that two blocks fit a multiprocessor, one of which waits less for
-///                    the other
+/// @tparam kIsIndexed  whether indices are apart
+/// @tparam kOfBlock    lines of a block: 16; or eight, so that two blocks fit a multiprocessor, one of which waits less
+///                     for the other
 template <int kThreads, int kChunk, Finding kFinding = Finding::values, class Companion = std::uint16_t,
-          Lines kKind = Lines::keyed, int kOfBlock = 16>
+          bool kIsIndexed = false, int kOfBlock = 16>
 class Envelope
-    : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion, kKind, kOfBlock>, kThreads,
-                     kThreads / kOfBlock * kChunk, envelope_bits(kThreads / kOfBlock * kChunk, kFinding, kKind), 1,
-                     kKind == Lines::indexed ? 256 : kCoarse, kOfBlock> {
-  static constexpr bool kIsIndexed = kKind == Lines::indexed;
-  static constexpr int kMostRows = kThreads / kOfBlock * kChunk, kBits = envelope_bits(kMostRows, kFinding, kKind),
+    : public Anchors<Envelope<kThreads, kChunk, kFinding, Companion, kIsIndexed, kOfBlock>, kThreads,
+                     kThreads / kOfBlock * kChunk, envelope_bits(kThreads / kOfBlock * kChunk, kFinding, kIsIndexed), 1,
+                     kIsIndexed ? 256 : kCoarse, kOfBlock> {
+  static constexpr int kMostRows = kThreads / kOfBlock * kChunk, kBits = envelope_bits(kMostRows, kFinding, kIsIndexed),
                        kFirst = kIsIndexed ? 256 : kCoarse;  ///< rows between first anchors
   using Base = Anchors<Envelope, kThreads, kMostRows, kBits, 1, kFirst, kOfBlock>;
   using Base::anchor, Base::count_, Base::keys_, Base::lane_, Base::n_, Base::unit_;
@@ -132,8 +114,7 @@ class Envelope
  public:
   using Base::kUnits, Base::kLines;
   static constexpr int kThreadsOfBlock = kThreads, kRows = kChunk;  ///< the latter are loaded at once
-  static constexpr bool kSmall = kKind == Lines::keyed;             ///< values are below 2²³
-  static_assert(3 * kLongestKeyed * kLongestKeyed < 1 << 23 && kUnits % 2 == 0);
+  static_assert(kUnits % 2 == 0);
 
   /// Bytes of dynamic shared memory.
   static __host__ __device__ std::size_t memory(int rows) {
@@ -156,7 +137,19 @@ class Envelope
   __device__ void run(Load&& load, Store&& store) {
     keep_candidates(load);
     Base::find_anchors();
-    if constexpr (kIsIndexed) find_places();
+    if constexpr (kIsIndexed) {  // in place of an anchor's key, which of the candidates that it is among is the best
+      for (int q = unit_; q <= row_groups(n_) && count_ > 0; q += kUnits) {
+        const unsigned slope = slope_at(q * 8);
+        const int first = first_of(anchor(q)), last = last_of(anchor(q));
+        unsigned best = kNoKey;
+        for (int p = first; p <= last; ++p) {
+          const auto own = candidate(p * kLines + lane_);
+          best = min(best, ((own.key + own.index * slope) & ~kIndex) | static_cast<unsigned>(p - first));
+        }
+        anchor(q) = static_cast<unsigned>(first) + (best & kIndex);
+      }
+      __syncthreads();
+    }
     // The units of a warp take neighbouring groups, so that where the candidates of one end those of the next begin.
     constexpr int kOfWarp = 32 / kLines;
     const int groups = row_groups(n_), rounds = (groups + kUnits - 1) / kUnits, q0 = unit_ / kOfWarp * kOfWarp * rounds;
@@ -169,7 +162,7 @@ class Envelope
                                       : __shfl_sync(kAllLanes, last, (lane_id() + 32 - kLines) % 32);
       const int first = unit_ % kOfWarp != 0 ? beside : before;
       before = beside;
-      unsigned best[9];
+      unsigned best[8];
       if (any) {
         if constexpr (kFinding == Finding::least_companion) scan_by_companions(q * 8, first, last, searching, best);
         else Base::template scan<8, 1>(q * 8, first, last, 1, best);
@@ -196,7 +189,7 @@ class Envelope
     if constexpr (kIsIndexed) return {keys_[place], indices_[place]};
     else return Base::candidate(place);
   }
-  /// Where indices are apart, of what find_places() has left.
+  /// Where indices are apart, of what run() has left.
   __device__ int place_of(unsigned key) const {
     if constexpr (kIsIndexed) return static_cast<int>(key);
     const auto i = static_cast<int>(key & kIndex), chunk = i / kChunk;
@@ -210,7 +203,7 @@ class Envelope
   }
 
  private:
-  static constexpr unsigned kBias = key_bias(kKind);
+  static constexpr unsigned kBias = key_bias(kIsIndexed);
   static constexpr unsigned kIndex = (1u << kBits) - 1;
   static constexpr unsigned kBehindLast = ~kIndex;  ///< a key behind those of the candidates, never the best
   static constexpr int kTogether = 8;               ///< candidates of a number, where indices are apart
@@ -300,21 +293,6 @@ class Envelope
     return same;
   }
 
-  /// Where indices are apart: in place of an anchor's key, which of the candidates that it is among is the best.
-  __device__ void find_places() const {
-    for (int q = unit_; q <= row_groups(n_) && count_ > 0; q += kUnits) {
-      const unsigned slope = slope_at(q * 8);
-      const int first = first_of(anchor(q)), last = last_of(anchor(q));
-      unsigned best = kNoKey;
-      for (int p = first; p <= last; ++p) {
-        const auto own = candidate(p * kLines + lane_);
-        best = min(best, ((own.key + own.index * slope) & ~kIndex) | static_cast<unsigned>(p - first));
-      }
-      anchor(q) = static_cast<unsigned>(first) + (best & kIndex);
-    }
-    __syncthreads();
-  }
-
   /// As scan(), of eight neighbours and all candidates first … last, by companions. All that are as near as the nearest
   /// are among these: as squares are strictly convex, none lies beyond the first of those of the next anchor. Where
   /// companions rise or fall with the candidates, so do the indices that are compared anyway.
@@ -363,42 +341,35 @@ class Envelope
 
 /// Of long lines.
 template <int kThreads, int kOfBlock = 16>
-using LongEnvelope = Envelope<kThreads, 32, Finding::values, std::uint16_t, Lines::indexed, kOfBlock>;
+using LongEnvelope = Envelope<kThreads, 32, Finding::values, std::uint16_t, true, kOfBlock>;
 
-/// Distances along x of 16 lines in shared memory, as the envelope along z wants them. A row more per chunk, so that
-/// units meet different banks.
+/// Distances along x of 16 lines to shared memory, as the envelope along z wants them. A row more per chunk, so that units
+/// meet different banks. @param first  bit of the first line
 template <int kThreads, int kChunk>
-class EnvelopeRows {
- public:
-  __device__ explicit EnvelopeRows(uint4* memory) : memory_(memory) {}
-
-  /// @param first  bit of the first line
-  __device__ void load(const uint2* words, int rows, int first, const uint2* of_byte, int beyond = 0) const {
-    const int t = static_cast<int>(threadIdx.x);
-    __syncthreads();
+__device__ void load_along_x(uint4* memory, const uint2* words, int rows, int first, const uint2* of_byte,
+                             int beyond = 0) {
+  const int t = thread();
+  __syncthreads();
 #pragma unroll 2
-    for (int r = t / 2; r < rows; r += kThreads / 2) {
-      const EightDistances eight(__ldg(words + r), first + t % 2 * 8, of_byte, beyond);
-      memory_[(r + r / kChunk) * 2 + t % 2] = make_uint4(eight.pair[0], eight.pair[1], eight.pair[2], eight.pair[3]);
-    }
-    __syncthreads();
+  for (int r = t / 2; r < rows; r += kThreads / 2) {
+    const EightDistances eight(__ldg(words + r), first + t % 2 * 8, of_byte, beyond);
+    memory[(r + r / kChunk) * 2 + t % 2] = make_uint4(eight.pair[0], eight.pair[1], eight.pair[2], eight.pair[3]);
   }
-  /// Of a line's chunk.
-  __device__ void squares(unsigned* value, int first, int lane, int rows) const {
-    const auto* distances = reinterpret_cast<const std::uint16_t*>(memory_) + (first + first / kChunk) * 16 + lane;
+  __syncthreads();
+}
+/// From there, of a line's chunk.
+template <int kChunk>
+__device__ void squares_along_x(const uint4* memory, unsigned* value, int first, int lane, int rows) {
+  const auto* distances = reinterpret_cast<const std::uint16_t*>(memory) + (first + first / kChunk) * 16 + lane;
 #pragma unroll
-    for (int r = 0; r < kChunk; ++r) {
-      const unsigned steps = distances[r * 16];
-      value[r] = steps * steps;  // of no site, beyond all heights
-    }
-    if (first + kChunk <= rows) return;  // few chunks have rows that are not there
-#pragma unroll
-    for (int r = 0; r < kChunk; ++r)
-      if (first + r >= rows) value[r] = kNone32;
+  for (int r = 0; r < kChunk; ++r) {
+    const unsigned steps = distances[r * 16];
+    value[r] = steps * steps;  // of no site, beyond all heights
   }
-
- private:
-  uint4* memory_;
-};
+  if (first + kChunk <= rows) return;  // few chunks have rows that are not there
+#pragma unroll
+  for (int r = 0; r < kChunk; ++r)
+    if (first + r >= rows) value[r] = kNone32;
+}
 
 }  // namespace fathom::grid::cuda::volume

@@ -5,10 +5,8 @@
 // of a mask, from the distances to the ends of runs along x, and each takes the ends of the runs along its own axis as
 // a minimum, element by element (volume/runs.cuh).
 //
-// Work mapping: that of masks (volume/words.cuh), of bytes in rows of up to 512. Of sixteen labels those beside along y
-// and z are read, too: from the caches, but for those at the block's edges.
-//
-// Cost: every label is read two and a quarter times, from the caches but once; 5/8 byte is written for it.
+// Work mapping: that of masks (volume/words.cuh), of bytes in rows of up to 512. Cost: every label is read two and a
+// quarter times, with those beside it along y and z, from the caches but once; 5/8 byte is written for it.
 #pragma once
 
 #include "grid/cuda/input/classes.cuh"
@@ -27,44 +25,41 @@ struct RowChanges {
 /// A warp's four rows of labels and what lies beside them.
 template <class T>
 struct LabelRows {
-  /// Labels, their memory, and the plane above the first volume's, dense, where that was packed earlier; else null.
   struct Source {
     Input input;
-    MemoryRange array, before;
+    MemoryRange array, before;  ///< the labels', and the dense plane above the first one, if that was packed earlier
   };
   static constexpr bool kIsOfLabels = true;
 
   const Volume& volume;
   const Slab slab;
-  const T* first;  ///< of kPackedRows, as far as they are there
-  const T* above;  ///< the row before the first along z; null: there is none
-  std::int64_t z_stride, y_stride;
-  int count, nx;
-  bool has_neighbours;  ///< along y, one stride before
-  bool pins;            ///< label 0 is marked along x
+  const std::int64_t z_stride, y_stride;
+  const T* const first;  ///< of kPackedRows, as far as they are there
+  const T* const above;  ///< the row before the first along z; null: there is none
+  const int count, nx;
 
   __device__ LabelRows(const Volume& v, const Source& source, const Slab& own)
       : volume(v),
         slab(own),
-        first(reinterpret_cast<const T*>(source.input.data) + slab.offset(v, source.input, Slab::first_row())),
-        above(!is_at_top()          ? first - source.input.stride[0]
-              : source.before.begin ? reinterpret_cast<const T*>(source.before.begin) + std::int64_t{slab.y} * v.nx
-                                    : nullptr),
         z_stride(source.input.stride[0]),
         y_stride(source.input.stride[1]),
-        count(min(kPackedRows, v.nz - slab.z0 - Slab::first_row())),
-        nx(v.nx),
-        has_neighbours(slab.y > 0),
-        pins(v.pins && !v.keeps_changes) {}
+        first(reinterpret_cast<const T*>(source.input.data) + own.offset(v, source.input, Slab::first_row())),
+        above(!is_at_top()          ? first - z_stride
+              : source.before.begin ? reinterpret_cast<const T*>(source.before.begin) + std::int64_t{own.y} * v.nx
+                                    : nullptr),
+        count(min(kPackedRows, own.rows(v))),
+        nx(v.nx) {}
 
-  /// Whether the first row is the volume's.
+  /// Whether the first row is the volume's, there are rows along y, one stride before, and label 0 is marked along x.
   __device__ bool is_at_top() const { return slab.z0 + Slab::first_row() == 0; }
+  __device__ bool has_neighbours() const { return slab.y > 0; }
+  __device__ bool pins() const { return volume.pins && !volume.keeps_changes; }
 
   /// Stores this lane's word of a row: ends of runs along x, or changes, with carries; changes along z and label 0; and
   /// changes along y. By whole warps.
   /// @tparam Lanes  has_word(), word() and the lanes that hold the row
   template <class Lanes>
-  __device__ void put_word(int row, const RowChanges& own, uint2* along_x, uint2* along_z) const {
+  __device__ void put(int row, const RowChanges& own, uint2* along_x, uint2* along_z) const {
     unsigned ends = own.along_x;
     const unsigned next = __shfl_down_sync(kAllLanes, ends, 1);
     const int w = Lanes::word(), beyond = volume.keeps_changes ? 0 : 1;
@@ -75,9 +70,8 @@ struct LabelRows {
         ends, carries + static_cast<unsigned>(1 - beyond));  // of changes: on the left, sites lie one element beyond
     along_z[w] = make_uint2(own.along_z, own.background);
     if (row < count && w < volume.words) {
-      const Volume::Tile tile{slab.item, w, slab.z0 + Slab::first_row() + row};
-      volume.along_y[((tile.item * volume.words + tile.word) * volume.depth + tile.line) * volume.ny + slab.y] =
-          own.along_y;
+      const int z = slab.z0 + Slab::first_row() + row;
+      volume.along_y[((slab.item * volume.words + w) * volume.depth + z) * volume.ny + slab.y] = own.along_y;
     }
   }
 };
@@ -103,7 +97,7 @@ class LabelElements : public LabelRows<T>, public ElementLanes<unsigned> {
       for (int r = 0; r < kPackedRows; ++r) {
         const T* at = this->first + min(r, count - 1) * this->z_stride + x;
         label[r] = *at;
-        neighbour[r] = this->has_neighbours ? *(at - this->y_stride) : T{};
+        neighbour[r] = this->has_neighbours() ? *(at - this->y_stride) : T{};
       }
       T upper = this->above ? this->above[x] : T{};
 #pragma unroll
@@ -111,8 +105,8 @@ class LabelElements : public LabelRows<T>, public ElementLanes<unsigned> {
         const T own = label[r];
         const auto left = static_cast<T>(__shfl_sync(kAllLanes, lane == 31 ? last[r] : own, (lane + 31) % 32));
         const RowChanges all = {
-            .along_x = __ballot_sync(kAllLanes, there && ((this->pins && own == T{}) || (x > 0 && own != left))),
-            .along_y = __ballot_sync(kAllLanes, there && this->has_neighbours && own != neighbour[r]),
+            .along_x = __ballot_sync(kAllLanes, there && ((this->pins() && own == T{}) || (x > 0 && own != left))),
+            .along_y = __ballot_sync(kAllLanes, there && this->has_neighbours() && own != neighbour[r]),
             .along_z = __ballot_sync(kAllLanes, there && (r > 0 || this->above) && own != upper),
             .background = __ballot_sync(kAllLanes, !there || own == T{})};
         if (lane == x0 / 32 && r < count) changes_[r] = all;
@@ -121,16 +115,13 @@ class LabelElements : public LabelRows<T>, public ElementLanes<unsigned> {
     }
   }
 
-  __device__ void put(int round, uint2* along_x, uint2* along_z) const {
-    this->template put_word<ElementLanes<unsigned>>(round, changes_[round], along_x, along_z);
-  }
+  __device__ const RowChanges& changes(int round) const { return changes_[round]; }
 
  private:
   RowChanges changes_[kPackedRows];
 };
 
-/// Of bytes.
-/// @tparam kLanes, kAligned  as MaskBytes has them
+/// Of bytes. @tparam kLanes, kAligned  as MaskBytes has them
 template <int kLanes, bool kAligned>
 class LabelBytes : public LabelRows<std::uint8_t>, public SixteenLanes<kLanes> {
   using Lanes = SixteenLanes<kLanes>;
@@ -140,23 +131,12 @@ class LabelBytes : public LabelRows<std::uint8_t>, public SixteenLanes<kLanes> {
   static_assert(kLanes <= 32);
 
   __device__ LabelBytes(const Volume& volume, const Source& source, const Slab& slab)
-      : LabelRows(volume, source, slab), sixteen_(source.array, lowest(), lowest() + span()), before_(source.before) {}
+      : LabelRows(volume, source, slab),
+        sixteen_(source.array, bytes(first) + min(std::int64_t{0}, (kPackedRows - 1) * z_stride) - beside(),
+                 bytes(first) + max(std::int64_t{0}, (kPackedRows - 1) * z_stride) + beside() + nx),
+        before_(source.before) {}
 
-  /// Rounds come one after the other.
-  __device__ void put(int round, uint2* along_x, uint2* along_z) {
-    put_word<Lanes>(Lanes::row(round), changes(round), along_x, along_z);
-  }
-
- private:
-  // The memory that is read: of four rows, and of those beside them.
-  static __device__ const std::byte* bytes(const std::uint8_t* at) { return reinterpret_cast<const std::byte*>(at); }
-  __device__ std::int64_t beside() const { return max(abs(y_stride), abs(z_stride)); }
-  __device__ const std::byte* lowest() const {
-    return bytes(first) + min(std::int64_t{0}, (kPackedRows - 1) * z_stride) - beside();
-  }
-  __device__ std::int64_t span() const { return (kPackedRows - 1) * abs(z_stride) + 2 * beside() + nx; }
-
-  /// Of this lane's word of a round; of rows that are not there, as of label 0.
+  /// Of this lane's word of a round, one after the other; of rows that are not there, as of label 0.
   __device__ RowChanges changes(int round) {
     unsigned along_x[Lanes::kLoads], along_y[Lanes::kLoads], along_z[Lanes::kLoads], background[Lanes::kLoads];
 #pragma unroll
@@ -167,13 +147,13 @@ class LabelBytes : public LabelRows<std::uint8_t>, public SixteenLanes<kLanes> {
       const uint4 own = there ? sixteen_(at) : uint4{};
       if (kLanes < 32 || (round == 0 && k == 0))  // else a load is a row, and this lane has had the one above
         last_ = there ? upper(at, row, column) : own;
-      along_y[k] = there && has_neighbours ? nonzero_bytes(differing(own, sixteen_(at - y_stride))) : 0;
+      along_y[k] = there && has_neighbours() ? nonzero_bytes(differing(own, sixteen_(at - y_stride))) : 0;
       along_z[k] = there ? nonzero_bytes(differing(own, last_)) : 0;
       last_ = own;
       background[k] = ~nonzero_bytes(own) & 0xFFFFu;
       const unsigned left = __shfl_up_sync(kAllLanes, own.w, 1);
       along_x[k] = nonzero_bytes(differing(own, one_on(own, column > 0 && there ? left : own.x << 24)));
-      if (pins && there) along_x[k] |= background[k];
+      if (pins() && there) along_x[k] |= background[k];
       if constexpr (!kAligned) {
         const unsigned in_row = first_bits(columns);
         along_x[k] &= in_row, along_y[k] &= in_row, along_z[k] &= in_row, background[k] |= ~in_row & 0xFFFFu;
@@ -181,6 +161,12 @@ class LabelBytes : public LabelRows<std::uint8_t>, public SixteenLanes<kLanes> {
     }
     return {Lanes::gather(along_x), Lanes::gather(along_y), Lanes::gather(along_z), Lanes::gather(background)};
   }
+
+ private:
+  static __device__ const std::byte* bytes(const std::uint8_t* at) { return reinterpret_cast<const std::byte*>(at); }
+  /// How far beside the four rows memory is read.
+  __device__ std::int64_t beside() const { return max(abs(y_stride), abs(z_stride)); }
+
   /// Of the row above one of the four; of that itself where there is none.
   __device__ uint4 upper(const std::byte* at, int row, int column) const {
     if (row > 0 || !is_at_top()) return sixteen_(at - z_stride);

@@ -1,7 +1,7 @@
-// From the words of a row to the steps along x: of an element, of a column in many rows, or of eight neighbours, to the
-// nearest site, the other side of a signed field, or the next label.
+// From the words of a row to the steps along x: of an element, or of eight neighbours, to the nearest site, the other
+// side of a signed field, or the next label; or to their squares.
 //
-// Cost: some ten operations for an element by itself, four for one of eight.
+// Cost: some ten operations for an element by itself, four for one of eight, five for two squares of these.
 #pragma once
 
 #include "grid/cuda/volume/volume.cuh"
@@ -9,38 +9,21 @@
 namespace fathom::grid::cuda::volume {
 
 /// Steps from a bit of a row's word to the nearest site in the row, the left one of two.
-__device__ inline int steps_along_x(uint2 word, int bit) {
-  const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit)), down = word.x >> bit;
-  const int left = up ? bit - 31 + __clz(static_cast<int>(up)) : bit + static_cast<int>(word.y & 0xFFFFu);
-  const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit + static_cast<int>(word.y >> 16);
+/// @tparam kBeyond  of changes along a row instead, to the nearest element beyond the bit's run; carries have it in them
+template <int kBeyond = 0>
+__device__ int steps_along_x(uint2 word, int bit) {
+  const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit)), down = word.x >> bit >> kBeyond;
+  const int left = up ? bit - 31 + kBeyond + __clz(static_cast<int>(up)) : bit + static_cast<int>(word.y & 0xFFFFu);
+  const int right = down ? __ffs(static_cast<int>(down)) - 1 + kBeyond : 31 - bit + static_cast<int>(word.y >> 16);
   return left <= right ? -left : right;
 }
+__device__ inline int steps_beyond_run(uint2 changes, int bit) { return steps_along_x<1>(changes, bit); }
 
 /// Of the distance along x from the column of a word that is this lane's.
 __device__ inline unsigned square_along_x(uint2 word) {
   const int steps = steps_along_x(word, lane_id());
   return static_cast<unsigned>(steps * steps);
 }
-
-/// The nearest sites in rows of words, from a column of these.
-class ColumnOfWords {
- public:
-  __device__ explicit ColumnOfWords(int bit)
-      : bit_(bit), before_(kept(0xFFFFFFFFu >> (31 - bit))), behind_(kept(0xFFFFFFFFu << bit)) {}
-
-  /// Steps to it, the left one of two.
-  __device__ int nearest(uint2 word) const {
-    const unsigned before = word.x & before_, behind = word.x & behind_;
-    const int last = before ? 31 - __clz(static_cast<int>(before)) : -static_cast<int>(word.y & 0xFFFFu);
-    const int next = behind ? __ffs(static_cast<int>(behind)) - 1 : 31 + static_cast<int>(word.y >> 16);
-    const int left = bit_ - last, right = next - bit_;
-    return right < left ? right : -left;
-  }
-
- private:
-  const int bit_;
-  const unsigned before_, behind_;  ///< which bits lie there, both with its own
-};
 
 /// Of each byte of sites, the steps from its bits to the nearest, or the squares of these; 255: there is none.
 /// @tparam kBeyond  elements that sites lie behind the bits
@@ -63,6 +46,15 @@ struct ByteTable {
 using ByteDistances = ByteTable<false, 0>;
 // In global memory: lanes read different entries, which constant memory would hand out one by one.
 static __device__ const ByteDistances kByteDistances;
+static __device__ const ByteTable<false, 1> kByteDistancesBeyond;  // of ends of runs, which lie one element beyond
+static __device__ const ByteTable<true, 0> kByteSquares;
+static __device__ const ByteTable<true, 1> kByteSquaresBeyond;
+
+/// A table to shared memory. By all threads.
+template <int kThreads>
+__device__ void copy_byte_table(uint2* of_byte, const uint2* from) {
+  for (int i = thread(); i < 256; i += kThreads) of_byte[i] = from[i];
+}
 
 /// Bytes 0 and 1, or 2 and 3, as 16-bit numbers with their sign: 255 becomes 65535.
 template <unsigned kSelector>
@@ -86,49 +78,58 @@ struct StepsOutside {
   }
 };
 
-/// Distances along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7. Sites lie `beyond`
-/// elements behind the bits, which carries and table have in them.
-struct EightDistances {
+/// Distances along x of eight neighbours, two in a word, from the words' bits `first` … `first` + 7; or their squares,
+/// without the distances: to the sites around them (l + x)² is l² + 2lx + x², of which the first two are a product and a
+/// sum for two neighbours at once; to those among them they come from a table.
+///
+/// @tparam kCap  of squares: more steps to a site around them are taken to be as many: what is farther has a square of
+///               kCap² at least, and none is more than most(). 0: distances
+template <unsigned kCap>
+struct EightOfRow {
   unsigned pair[4];
 
-  __device__ EightDistances(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
+  static_assert((kCap + 7) * (kCap + 7) < 1 << 16);  // from one side
+  /// The middle ones' from the nearer side.
+  static constexpr unsigned most() { return (kCap + 3) * (kCap + 3); }
+
+  /// @param of_byte  the table
+  /// @param beyond   elements that sites lie behind the bits, as they do in the table
+  __device__ EightOfRow(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
     const StepsOutside outside(word, first, beyond);
     const uint2 inside = of_byte[word.x >> first & 255];
 #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const unsigned bytes = k < 2 ? inside.x : inside.y;
-      const unsigned own = k % 2 ? widen<0xB3A2>(bytes) : widen<0x9180>(bytes);
-      const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
-      const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
-      pair[k] = __viaddmin_u16x2(outside.left * 0x10001u, from_left, own);
-      pair[k] = __viaddmin_u16x2(outside.right * 0x10001u, from_right, pair[k]);
+    for (unsigned k = 0; k < 4; ++k) {
+      const unsigned bytes = k < 2 ? inside.x : inside.y, x = 2 * k;
+      pair[k] = k % 2 ? widen<0xB3A2>(bytes) : widen<0x9180>(bytes);
+      pair[k] = nearer(outside.left, x, x + 1, pair[k]);
+      pair[k] = nearer(outside.right, 7 - x, 6 - x, pair[k]);
     }
   }
-};
 
-/// The same to the other side of a signed field: an element is a site to one of the two, whose distance is 0.
-__device__ inline EightDistances distances_to_other_side(uint2 word, uint2 other_word, int first,
-                                                         const uint2* of_byte) {
-  EightDistances distances(word, first, of_byte);
-  const EightDistances others(other_word, first, of_byte);
+  /// With those of a signed field's other side: an element is a site to one of the two, whose distance is 0.
+  __device__ void add(const EightOfRow& others) {
 #pragma unroll
-  for (int k = 0; k < 4; ++k) distances.pair[k] += others.pair[k];
-  return distances;
-}
+    for (int k = 0; k < 4; ++k) pair[k] += others.pair[k];
+  }
+  /// Those that lie inside the array, as a row of pairs holds them: the others are 0, which keeps no search busy.
+  __device__ uint4 within(const uint4& inside) const {
+    return make_uint4(pair[0] & inside.x, pair[1] & inside.y, pair[2] & inside.z, pair[3] & inside.w);
+  }
 
-/// The table of a mask's sites, or of ends of runs, which lie one element beyond.
-__device__ inline uint2 byte_distances(int byte, bool beyond) {
-  uint2 distances = kByteDistances.of[byte];
-  if (beyond && byte != 0) distances.x += 0x01010101u, distances.y += 0x01010101u;
-  return distances;
-}
+ private:
+  /// What is found for two neighbours, or what so many steps and those from the neighbours make, where that is less.
+  static __device__ unsigned nearer(unsigned steps, unsigned low, unsigned high, unsigned found) {
+    if constexpr (kCap == 0) return __viaddmin_u16x2(steps * 0x10001u, low | high << 16, found);
+    const unsigned capped = min(steps, kCap), square = capped * (capped * 0x10001u);
+    return __viaddmin_u16x2(square + capped * (2 * low | 2 * high << 16), low * low | high * high << 16, found);
+  }
+};
+using EightDistances = EightOfRow<0>;
 
-/// Steps from a bit of changes along a row, with carries, to the nearest element beyond its run, the left one of two.
-__device__ inline int steps_beyond_run(uint2 changes, int bit) {
-  const unsigned up = changes.x & (0xFFFFFFFFu >> (31 - bit)), down = changes.x >> bit >> 1;
-  const int left = up ? bit - 30 + __clz(static_cast<int>(up)) : bit + static_cast<int>(changes.y & 0xFFFFu);
-  const int right = down ? __ffs(static_cast<int>(down)) : 31 - bit + static_cast<int>(changes.y >> 16);
-  return left <= right ? -left : right;
+/// Which of eight neighbours are among the first `columns`, as pairs of which all bits are set, or none.
+__device__ inline uint4 pairs_inside(int columns) {
+  const auto pair = [columns](int k) { return columns > 2 * k + 1 ? 0xFFFFFFFFu : columns > 2 * k ? 0xFFFFu : 0u; };
+  return make_uint4(pair(0), pair(1), pair(2), pair(3));
 }
 
 }  // namespace fathom::grid::cuda::volume

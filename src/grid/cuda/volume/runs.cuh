@@ -1,8 +1,7 @@
 // The ends of runs of equal labels along the lines of a tile (see volume/labels.cuh), in shared memory.
 //
 // Work mapping: warp = 32 rows by 32 lines of bits, which it turns by swapping ever smaller blocks of them. A lane then
-// looks for the changes around eight rows of a line, word by word. Cost: some ten operations per element, and a few per
-// word of a long run.
+// looks for the changes around eight rows of a line, word by word. Cost: some ten operations per element.
 #pragma once
 
 #include "grid/cuda/volume/row_steps.cuh"
@@ -30,13 +29,13 @@ class RunEnds {
       : changes_(words.changes + first), background_(words.background + first), rows_(rows) {}
 
   /// By all threads of the block, before a barrier.
-  /// @param load   a row's changes and background
+  /// @param load   a row's changes, and background unless no label is pinned, or squares tell of it
   /// @param lines  that are filled, in bits
   /// @returns whether those that the thread fills have changes
   template <class Load>
   __device__ bool fill(Load&& load, unsigned lines = kAllLanes) const {
     bool any = false;
-    for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
+    for (int b = thread() / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
       const int row = b * 32 + lane_id();
       const uint2 word = row < rows_ ? load(row) : make_uint2(0, 0xFFFFFFFFu);
       const unsigned changes = turn(word.x), background = turn(word.y);
@@ -47,24 +46,13 @@ class RunEnds {
     }
     return any;
   }
-  /// The same where no label is pinned, or squares tell of it. @param load  a row's changes
-  template <class Load>
-  __device__ bool fill_changes(Load&& load, unsigned lines = kAllLanes) const {
-    return fill([&](int row) { return make_uint2(load(row), 0); }, lines);
-  }
-  /// Of the half of the lines from `first` on.
-  template <class Load>
-  __device__ bool fill_half(int first, Load&& load) const {
-    return fill_changes(load, 0xFFFFu << first);
-  }
 
   /// Which of eight rows of a line need no search: those of label 0, and behind the last.
   __device__ unsigned settled(int group, int line) const {
     return background_[group / 4 * 32 + line] >> group % 4 * 8 & 255;
   }
 
-  /// Steps from eight rows of a line to the elements beyond the ends of their runs; 0 for label 0 and behind the last
-  /// row.
+  /// Steps from eight rows of a line to the elements beyond their runs' ends; 0 for label 0 and behind the last row.
   __device__ void steps(int group, int line, unsigned* to_end) const {
     const unsigned none = settled(group, line);
     unsigned down[8];
@@ -86,12 +74,12 @@ class RunEnds {
   }
 
   /// A minimum with the squares of eight rows of a line …
-  __device__ void bound(int group, int line, unsigned* squares, unsigned weight = 1) const {
+  __device__ void bound(int group, int line, unsigned* squares) const {
     unsigned ends[8];
     steps(group, line, ends);
 #pragma unroll
     for (int j = 0; j < 8; ++j)
-      if (ends[j] < kNoEnd) squares[j] = min(squares[j], weight * ends[j] * ends[j]);
+      if (ends[j] < kNoEnd) squares[j] = min(squares[j], ends[j] * ends[j]);
   }
   /// … and of a pair of lines in 16 bits.
   __device__ void bound_pairs(int group, int pair, unsigned* squares) const {
@@ -116,8 +104,14 @@ class RunEnds {
   __device__ void around(int group, int line, unsigned* up, unsigned* down, int words = kLongestAxis / 32) const {
     const int b = group / 4, shift = group % 4 * 8;
     const unsigned word = changes_[b * 32 + line], own = word >> shift;
-    unsigned last = before(b, line, word & ((1u << shift) - 1), group * 8, words);
-    unsigned next = behind(b, line, own >> 8 << shift << 8, group * 8 + 7, words);
+    unsigned above = word & ((1u << shift) - 1), below = own >> 8 << shift << 8;  // of the words before and behind, too
+    int first = b, end = b;
+    for (const int most = max(b - words, 0); !above && first > most;) above = changes_[--first * 32 + line];
+    for (const int most = min(b + words, (rows_ - 1) / 32); !below && end < most;) below = changes_[++end * 32 + line];
+    unsigned last =
+        above ? static_cast<unsigned>(group * 8 - (first * 32 + 31 - __clz(static_cast<int>(above)))) : kNoEnd;
+    unsigned next =
+        below ? static_cast<unsigned>(end * 32 + __ffs(static_cast<int>(below)) - 1 - (group * 8 + 7)) : kNoEnd;
 #pragma unroll
     for (int j = 0; j < 8; ++j) up[j] = last = own >> j & 1 ? 1 : last + 1;
     down[7] = next;
@@ -137,17 +131,6 @@ class RunEnds {
     }
     return word;
   }
-  /// Rows from the one before `row` to the last change before it, and one. @param word  what is before it in word b
-  __device__ unsigned before(int b, int line, unsigned word, int row, int words) const {
-    for (const int last = max(b - words, 0); !word && b > last;) word = changes_[--b * 32 + line];
-    return word ? static_cast<unsigned>(row - (b * 32 + 31 - __clz(static_cast<int>(word)))) : kNoEnd;
-  }
-  /// Rows from `row` to the first change behind it. @param word  what is behind it in word b
-  __device__ unsigned behind(int b, int line, unsigned word, int row, int words) const {
-    for (const int last = min(b + words, (rows_ - 1) / 32); !word && b < last;) word = changes_[++b * 32 + line];
-    return word ? static_cast<unsigned>(b * 32 + __ffs(static_cast<int>(word)) - 1 - row) : kNoEnd;
-  }
-
   unsigned *changes_, *background_;
   const int rows_;
 };

@@ -1,7 +1,5 @@
-// The passes of the engine for volumes, as its host side launches them. There are kernels for every form of results and
-// for spacings, and a compiler takes long over them: they are compiled in parts, *.cu. Here are those for
-// distances, for values of any type, and for packing; in volume/nearest/ those for nearest sites; in volume/transposed/
-// for transposed volumes; in volume/any/ with any spacings, where labels and nearest sites have parts of their own.
+// The passes of the engine for volumes, as its host side launches them. A compiler takes long over their kernels, which
+// are compiled in parts, *.cu: here, and in volume/nearest/, volume/transposed/ and volume/any/.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,16 +11,16 @@
 
 namespace fathom::grid::cuda::volume {
 
-struct PackingLaunch {
-  std::int64_t items;
-  cudaStream_t stream;
-  bool is_early;  ///< right behind the kernel that fills tables, and beside it
-};
-
-void pack_mask(const Volume& volume, const Mask& mask, const PackingLaunch& launch);
+/// @param is_early  right behind the kernel that fills tables, and beside it
+void pack_mask(const Volume& volume, const Mask& mask, cudaStream_t stream, bool is_early);
+void pack_transposed_mask(const Volume& volume, const Mask& mask, cudaStream_t stream, bool is_early);
+/// From the words of one side of a signed field to those of the other.
+void turn_words(const Volume& volume, cudaStream_t stream);
+/// Whether a problem may be solved with y and x in each other's places (volume/transposed/engine.cu).
+bool transposed_serves(const Problem& p);
 
 /// @param last_plane  of labels, dense: that before the input's first; null: there is none
-void pack_labels(const Volume& volume, const Input& input, const std::byte* last_plane, const PackingLaunch& launch);
+void pack_labels(const Volume& volume, const Input& input, const std::byte* last_plane, cudaStream_t stream);
 
 /// Fills a volume's tables of near sites. A kernel that is launched next, early, waits for this one before it ends.
 void tabulate_near_sites(const Volume& volume, const ExactWeights& weights, float scale, cudaStream_t stream);
@@ -34,7 +32,6 @@ struct VolumePasses {
   cudaStream_t stream = nullptr;
   bool is_long = false;         ///< an axis is longer than the keys of envelopes reach
   bool writes_sectors = false;  ///< rows of float results begin where sectors of memory do
-  bool turns_words = false;     ///< the pass along y leaves the words of the other side (volume/sides.cuh)
 
   /// With equal spacings: the pass along z, and that along y, which writes the results.
   template <bool kLabels>

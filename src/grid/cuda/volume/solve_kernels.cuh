@@ -5,7 +5,6 @@
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/volume/along_y.cuh"
 #include "grid/cuda/volume/along_z.cuh"
-#include "grid/cuda/volume/envelope_kernels.cuh"
 #include "grid/cuda/volume/short_lines.cuh"
 #include "grid/cuda/volume/solve.cuh"
 
@@ -18,6 +17,13 @@ void launch_far(Kernel kernel, std::int64_t tiles, int threads, std::size_t memo
                 const Arguments&... arguments) {
   const std::int64_t blocks = persistent_blocks(kernel, 2 * tiles, threads, memory);
   fathom::cuda::launch(kernel, static_cast<unsigned>(blocks), threads, memory, stream, true, arguments...);
+}
+/// Calls pass(threads, rows of a chunk) with those of an envelope's block for lines of n elements, constants.
+template <class Pass>
+void with_far_block(int n, Pass&& pass) {
+  if (n <= 256) pass(std::integral_constant<int, 256>{}, std::integral_constant<int, 16>{});
+  else if (n <= 512) pass(std::integral_constant<int, 256>{}, std::integral_constant<int, 32>{});
+  else pass(std::integral_constant<int, 512>{}, std::integral_constant<int, 32>{});
 }
 
 /// Along short lines, a tile to a warp.
@@ -37,24 +43,21 @@ void far_along_z(const VolumePasses& p) {
 template <bool kLabels>
 void VolumePasses::search_along_z() const {
   const int n = volume.nz;
-  if constexpr (!kLabels) {
-    if (n <= kShortLines / 2) return launch_short(short_along_z<kShortLines / 2, false>, z_tiles(), stream, volume);
-    if (n <= kShortLines) return launch_short(short_along_z<kShortLines, false>, z_tiles(), stream, volume);
-  }
-  const auto search = [&](auto threads) {
-    launch(volume::search_along_z<threads, kLabels>, z_tiles(), threads, window_memory(n), stream, volume);
-  };
-  if constexpr (kLabels) with_block<128, 256, 512>(search_block(n, kTinyBlocks), search);
-  else if (n > kLongestKeyed) search(std::integral_constant<int, 1024>{});
-  else with_block<128, 256, 512>(search_block_along_z(n), search);
+  if constexpr (!kLabels)
+    if (n <= kShortLines)
+      return launch_short(
+          n <= kShortLines / 2 ? short_along_z<kShortLines / 2, false> : short_along_z<kShortLines, false>, z_tiles(),
+          stream, volume);
+  with_block<128, 256, 512, kLabels ? 512 : 1024>(
+      search_block(n, kLabels ? kTinyBlocks : kTinyBlocksAlongZ), [&](auto threads) {
+        launch(volume::search_along_z<threads, kLabels>, z_tiles(), threads, window_memory(n), stream, volume);
+      });
   if constexpr (!kLabels) {
     if (n <= kShortFarLines) return launch_short(short_along_z<kShortFarLines, true>, z_tiles(), stream, volume);
     if (is_long && n > kLongestKeyed) return far_along_z<LongEnvelope<1024>>(*this);
     if (is_long && n > kShortAlongZ) return far_along_z<LongEnvelope<512>>(*this);
   }
-  if (n <= 256) far_along_z<Envelope<256, 16>, kLabels>(*this);
-  else if (n <= 512) far_along_z<Envelope<256, 32>, kLabels>(*this);
-  else far_along_z<Envelope<512, 32>, kLabels>(*this);
+  with_far_block(n, [&](auto threads, auto chunk) { far_along_z<Envelope<threads, chunk>, kLabels>(*this); });
 }
 
 template <class Solver, Writing kWriting>
@@ -62,56 +65,35 @@ void far_along_y(const VolumePasses& p) {
   launch_far(envelope_along_y<kWriting, Solver>, p.y_tiles(), Solver::kThreadsOfBlock, Solver::memory(p.volume.ny),
              p.stream, p.volume, p.emitter);
 }
-/// Of a volume with a long axis, lines of any length.
-template <Writing kWriting>
-void far_of_long_along_y(const VolumePasses& p) {
-  const int n = p.volume.ny;
-  using Short = Envelope<256, 16, Finding::values, std::uint16_t, Lines::far>;
-  if (n <= kShortAlongY) far_along_y<Short, kWriting>(p);
-  else if (n <= 512) far_along_y<LongEnvelope<256>, kWriting>(p);
-  else if (n <= kLongestKeyed) far_along_y<LongEnvelope<512>, kWriting>(p);
-  else far_along_y<LongEnvelope<512, 8>, kWriting>(p);
-}
-
-/// The tiles where sites are near or few.
-template <Writing kWriting>
-void search_near_along_y(const VolumePasses& p) {
-  const int n = p.volume.ny;
-  const bool turns_words = may_turn_words(kWriting) && p.turns_words;
-  const std::int64_t blocks = p.y_tiles() + (turns_words ? turning_blocks(p.volume) : 0);
-  const auto search = [&](auto threads) {
-    launch(search_along_y<threads, kWriting>, blocks, threads, window_memory(n), p.stream, p.volume, p.emitter);
-  };
-  if constexpr (!is_of_labels(kWriting))
-    if (n > kLongestKeyed) return search(std::integral_constant<int, 1024>{});
-  if constexpr (kWriting == Writing::aligned)
-    with_block<128, 160, 192, 256, 288, 320, 512>(float_search_block(n, p.writes_sectors), search);
-  else if constexpr (kWriting == Writing::unaligned)  // few of these begin with sectors
-    with_block<128, 256, 288, 320, 512>(float_search_block(n, false), search);
-  else
-    with_block<128, 256, 512>(search_block(n, kWriting == Writing::general ? kTinyBlocksOfMasks : kTinyBlocks), search);
-}
 
 template <Writing kWriting>
 void VolumePasses::search_along_y() const {
-  constexpr bool kLabels = is_of_labels(kWriting);
   constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
-  const int n = volume.ny;
   constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
-  if constexpr (!kLabels)
-    if (n <= kShortLines && !turns_words)
+  const int n = volume.ny;
+  if constexpr (!is_of_labels(kWriting))
+    if (n <= kShortLines)
       return launch_short(
           n <= kShortLines / 2 ? short_along_y<kShortLines / 2, kFar, false> : short_along_y<kShortLines, kFar, false>,
           y_tiles(), stream, volume, emitter);
-  search_near_along_y<kWriting>(*this);
-  if constexpr (!kLabels) {
+  const auto search = [&](auto threads) {
+    launch(volume::search_along_y<threads, kWriting>, y_tiles(), threads, window_memory(n), stream, volume, emitter);
+  };
+  if constexpr (kWriting == Writing::aligned)
+    with_block<128, 160, 192, 256, 288, 320, 512, 1024>(float_search_block(n, writes_sectors), search);
+  else if constexpr (kWriting == Writing::unaligned)  // few of these begin with sectors
+    with_block<128, 256, 288, 320, 512, 1024>(float_search_block(n, false), search);
+  else
+    with_block<128, 256, 512, is_of_labels(kWriting) ? 512 : 1024>(
+        search_block(n, kWriting == Writing::general ? kTinyBlocksOfMasks : kTinyBlocks), search);
+  if constexpr (!is_of_labels(kWriting)) {
     if (n <= kShortFarLines)
       return launch_short(short_along_y<kShortFarLines, kFar, true>, y_tiles(), stream, volume, emitter);
-    if (is_long) return far_of_long_along_y<kFar>(*this);
+    if (is_long && n > kLongestKeyed) return far_along_y<LongEnvelope<512, 8>, kFar>(*this);
+    if (is_long && n > 512) return far_along_y<LongEnvelope<512>, kFar>(*this);
+    if (is_long && n > kShortAlongY) return far_along_y<LongEnvelope<256>, kFar>(*this);
   }
-  if (n <= 256) far_along_y<Envelope<256, 16>, kFar>(*this);
-  else if (n <= 512) far_along_y<Envelope<256, 32>, kFar>(*this);
-  else far_along_y<Envelope<512, 32>, kFar>(*this);
+  with_far_block(n, [&](auto threads, auto chunk) { far_along_y<Envelope<threads, chunk>, kFar>(*this); });
 }
 
 }  // namespace fathom::grid::cuda::volume

@@ -1,5 +1,4 @@
-// The engine for volumes (volume/engine.cu): kernels for labels, and for what is no float distance, with equal
-// spacings.
+// The engine for volumes (volume/engine.cu): kernels for labels, and for other values, with equal spacings.
 #include "grid/cuda/volume/solve_kernels.cuh"
 
 namespace fathom::grid::cuda::volume {

@@ -2,10 +2,9 @@
 //
 // A tile is 32 neighbours along x by one whole line along z or, later, y. Distances along x follow from a word of 32
 // bits and two carries; what the pass along z leaves is kept as squares in 16 bits, which is enough wherever sites are
-// near. A tile that does not fit, or whose search would be long, is computed in 32 bits instead. Of it, what does not
-// fit 16 bits is kept where the result will be, or beside it if results are not of 32 bits; its rows of 16 bits are
-// then clamped. Both sides of a signed field may keep squares there, one after the other: an element is a site to one
-// side, where its square is 0, and has the result of the other.
+// near. Where it does not fit these, they are clamped, and 32 bits are kept where the result will be, or beside it if
+// results are smaller. Both sides of a signed field may keep squares there, one after the other: an element is a site to
+// one side, where its square is 0, and has the result of the other.
 //
 // In a transposed volume (volume/transposed/engine.cu) y and x have changed places: words hold neighbours along the
 // array's middle axis, `nx` is its extent, or that of a range of it, and what is called the pass along y goes along the
@@ -58,31 +57,27 @@ inline __host__ __device__ int padded_depth(int nz) { return (nz + 3) / 4 * 4; }
 
 struct StepTables;  // volume/any/steps.cuh
 
-struct VolumeShape {
+struct Volume : FloatResults {
   std::int32_t nz = 1, ny = 1, nx = 1;
   std::int32_t first_x = 0;  ///< of the input, where a part of its words is worked on as if it were all
   std::int32_t words = 1;    ///< of a row
   std::int32_t depth = 0;    ///< padded_depth(nz)
   std::int64_t items = 1;
   std::int64_t first_item = 0;
-};
 
-/// What packing leaves.
-struct VolumeWords {
+  // What packing leaves.
   uint2* word = nullptr;  ///< [items][words][ny][depth]: bits; steps from element 0 to the left, from 31 to the right
   uint2* other_word = nullptr;  ///< the same of a signed field's other side, where both are solved at once
-  // Labels (volume/labels.cuh). The bits of `word` are ends of runs then: sites lie one element beyond, and so carries
-  // do.
+  // Labels (volume/labels.cuh). The bits of `word` are ends of runs then: sites lie one element beyond, as carries say.
   uint2* along_z = nullptr;          ///< as `word`: bits of changes along z, and of label 0
   std::uint32_t* along_y = nullptr;  ///< [items][words][depth][ny]: changes along y
   bool pins = false;                 ///< label 0 has distance 0; else it is one among others, for a sign
   bool keeps_changes = false;        ///< the bits are changes along x instead (volume/any/along_z.cuh)
   std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
-};
+  std::size_t bytes_of_side = 0;     ///< all of these, without `other_word`
 
-/// What lies between the passes.
-struct BetweenPasses {
-  // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
+  // What lies between the passes.
+  /// Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
   std::uint32_t* narrow = nullptr;  ///< [items][nz][words][ny][16], of the last word [ny][last_pairs]; see lead_row()
   std::int64_t pairs_of_plane = 0;  ///< with what fills up sectors of memory
   std::int32_t last_pairs = 0;
@@ -101,51 +96,8 @@ struct BetweenPasses {
   std::int64_t wide_first_item = 0;   ///< as first_item
   bool wide_has_results = false;      ///< of the other side of a signed field, where elements are sites to this one
   StepTables* step_tables = nullptr;  ///< with any spacings
-};
 
-struct Volume : VolumeShape, VolumeWords, BetweenPasses, FloatResults {
-  /// Some items and their words. What else there is of the scratch is not there yet.
-  static Volume of(std::int64_t nz, std::int64_t ny, std::int64_t nx, std::int64_t items, Scratch& s) {
-    Volume v;
-    v.nz = static_cast<std::int32_t>(nz), v.ny = static_cast<std::int32_t>(ny), v.nx = static_cast<std::int32_t>(nx);
-    v.words = (v.nx + 31) / 32;
-    v.depth = padded_depth(v.nz);
-    v.items = items;
-    v.word = s.take<uint2>(v.words_of_items());
-    v.counters = s.take<std::uint32_t>(2);
-    return v;
-  }
   std::int64_t words_of_items() const { return items * words * ny * depth; }
-  /// Leaves out what is before row z of an item.
-  void begin_at(std::int64_t item, std::int64_t z) {
-    const std::int64_t before = item * words * ny * depth;
-    word += before + z;
-    if (along_z) along_z += before + z, along_y += before + z * ny;
-  }
-
-  /// Leaves out what is not in a range of columns, which begins at a word.
-  void take_columns(std::int64_t begin, std::int64_t end) {
-    first_x = static_cast<std::int32_t>(begin);
-    nx = static_cast<std::int32_t>(end - begin);
-    words = (nx + 31) / 32;
-    const std::int64_t before = begin / 32 * ny * depth;
-    word += before;
-    if (other_word) other_word += before;
-    if (along_z) along_z += before, along_y += before;
-  }
-
-  /// @param pairs  that `narrow` has of the last word: those that are there, or, with nearest sites, half of them or all
-  void take_narrow(Scratch& s, std::int32_t pairs) {
-    last_pairs = pairs;
-    const std::int64_t all = ny * ((words - 1) * std::int64_t{kPairsOfWord} + pairs);
-    pairs_of_plane = (all + kPairsOfWord - 1) / kPairsOfWord * kPairsOfWord;  // a word's rows begin sectors of memory
-    narrow = s.take<std::uint32_t>(items * nz * pairs_of_plane);
-  }
-  std::int32_t last_pairs_there() const { return (nx - (words - 1) * 32 + 1) / 2; }
-  /// The same for leads, which lie half a word by half a word.
-  std::int32_t last_pairs_of_leads() const {
-    return last_pairs_there() > kLeadsOfRow / 2 ? kPairsOfWord : kLeadsOfRow / 2;
-  }
 
   struct Tile {
     std::int64_t item;
@@ -155,18 +107,25 @@ struct Volume : VolumeShape, VolumeWords, BetweenPasses, FloatResults {
   __device__ void clear_counter(int list) const {
     if (blockIdx.x == 0 && threadIdx.x == 0) counters[list] = 0;
   }
-  /// Tiles that leave results in rows of the output are numbered along these, so that neighbours in a row are written
-  /// at the same time.
+  /// A number as [item][slow][fast].
+  struct Parts {
+    std::int64_t item;
+    std::int32_t slow, fast;
+  };
+  __device__ Parts parts_of(std::uint32_t number, int slow, int fast) const {
+    const auto of_slow = static_cast<unsigned>(slow), of_fast = static_cast<unsigned>(fast), rest = number / of_fast;
+    if (items == 1) return {0, static_cast<std::int32_t>(rest), static_cast<std::int32_t>(number % of_fast)};
+    return {rest / of_slow, static_cast<std::int32_t>(rest % of_slow), static_cast<std::int32_t>(number % of_fast)};
+  }
+  /// Tiles that leave results are numbered along rows of the output, so that neighbours are written at the same time.
   __device__ Tile tile(std::uint32_t number, std::int32_t lines) const {
-    const auto of_line = static_cast<unsigned>(words), of_item = static_cast<unsigned>(lines), rest = number / of_line;
-    if (items == 1) return {0, static_cast<std::int32_t>(number % of_line), static_cast<std::int32_t>(rest)};
-    return {rest / of_item, static_cast<std::int32_t>(number % of_line), static_cast<std::int32_t>(rest % of_item)};
+    const Parts at = parts_of(number, lines, words);
+    return {at.item, at.fast, at.slow};
   }
   /// Tiles of the pass along z that leave `narrow` are numbered as `kind` is.
   __device__ Tile narrow_tile(std::uint32_t number) const {
-    const auto of_line = static_cast<unsigned>(ny), of_row = static_cast<unsigned>(words), rest = number / of_line;
-    if (items == 1) return {0, static_cast<std::int32_t>(rest), static_cast<std::int32_t>(number % of_line)};
-    return {rest / of_row, static_cast<std::int32_t>(rest % of_row), static_cast<std::int32_t>(number % of_line)};
+    const Parts at = parts_of(number, words, ny);
+    return {at.item, at.slow, at.fast};
   }
   __device__ const uint2* word_line(const Tile& t) const { return word + z_line(t); }
   __device__ const uint2* other_line(const Tile& t) const { return other_word + z_line(t); }
@@ -191,24 +150,25 @@ struct Volume : VolumeShape, VolumeWords, BetweenPasses, FloatResults {
   __device__ std::uint32_t* narrow_row(std::int64_t item, std::int32_t w, std::int32_t z, std::int32_t y) const {
     return narrow + (item * nz + z) * pairs_of_plane + (w * kPairsOfWord * ny + y * pairs_of(w));
   }
-  /// Row (z, y) of `narrow` with nearest sites, where a plane's leads lie half a word by half a word:
-  /// [ny][kLeadsOfRow].
+  /// The same with nearest sites, where a plane's leads lie half a word by half a word: [ny][kLeadsOfRow].
   __device__ std::uint16_t* lead_row(std::int64_t item, std::int32_t half, std::int32_t z, std::int32_t y) const {
     const std::int64_t plane = (item * nz + z) * pairs_of_plane * 2;
     return reinterpret_cast<std::uint16_t*>(narrow) + plane + (half * ny + y) * kLeadsOfRow;
   }
   __device__ const std::uint8_t* kinds(const Tile& t) const { return kind + (t.item * words + t.word) * ny; }
-  /// @param half  0 or 1, of the columns
-  __device__ std::uint8_t* beyond_row(std::int64_t item, std::int32_t w, int half, std::int32_t z) const {
-    return beyond + (((item * words + w) * 2 + half) * ((nz + 7) / 8) + z / 8) * ny;
+  /// Of plane z. @param half  0 or 1, of the columns
+  __device__ std::uint8_t* beyond_row(const Tile& t, int half, std::int32_t z) const {
+    return beyond + (((t.item * words + t.word) * 2 + half) * ((nz + 7) / 8) + z / 8) * ny;
   }
 
  private:
   __device__ std::int64_t z_line(const Tile& t) const { return ((t.item * words + t.word) * ny + t.line) * depth; }
 };
 
-/// Of which the compiler is not to see what it is made of: it would compute sums and products from others like them,
-/// which takes more instructions, or waits for these.
+/// This thread's number in its block.
+__device__ inline int thread() { return static_cast<int>(threadIdx.x); }
+
+/// Hides from the compiler how a value was computed, lest it computes sums and products anew from others like them.
 __device__ inline unsigned kept(unsigned value) {
   asm("" : "+r"(value));
   return value;
@@ -233,37 +193,26 @@ __device__ inline unsigned wide_square(std::uint32_t stored) {
   return kSide ? static_cast<unsigned>(max(static_cast<int>(stored), 0)) : stored;
 }
 
-/// What the pass along z left in the rows of a tile along y, for half its columns: where it is wide, it does not fit 16
-/// bits.
-class RowKinds {
- public:
-  __device__ RowKinds(const Volume& v, const Volume::Tile& t, int half)
-      : of_tile_(v.kinds(t)), beyond_(v.beyond_row(t.item, t.word, half, t.line)) {}
-
-  __device__ TileKind operator[](int row) const {
-    const auto kind = static_cast<TileKind>(of_tile_[row]);
-    return kind == kWide && !(beyond_[row] & kBeyond16) ? kNarrow : kind;
-  }
-
- private:
-  const std::uint8_t *of_tile_, *beyond_;
-};
+/// What the pass along z left in a row of a tile along y, for half its columns: where it is wide, it does not fit 16 bits.
+__device__ inline TileKind kind_of_row(const Volume& v, const Volume::Tile& t, int half, int row) {
+  const auto kind = static_cast<TileKind>(v.kinds(t)[row]);
+  return kind == kWide && !(v.beyond_row(t, half, t.line)[row] & kBeyond16) ? kNarrow : kind;
+}
 
 /// The kinds of 32 rows, in bits; of those that are not there, none.
 struct KindBits {
   unsigned wide, narrow, full;
 
   /// By whole warps, lane = row, from one on.
-  static __device__ KindBits of(const RowKinds& kinds, int first, int rows) {
-    const TileKind kind = first + lane_id() < rows ? kinds[first + lane_id()] : kEmpty;
+  static __device__ KindBits of(const Volume& v, const Volume::Tile& t, int half, int first) {
+    const TileKind kind = first + lane_id() < v.ny ? kind_of_row(v, t, half, first + lane_id()) : kEmpty;
     return {__ballot_sync(kAllLanes, kind == kWide), __ballot_sync(kAllLanes, kind == kNarrow),
             __ballot_sync(kAllLanes, kind == kFull)};
   }
 };
 
 /// A lane's column of a tile along y. Beyond the volume's edges it is what lies last again, so that no branch keeps
-/// loads from being in flight together.
-/// @tparam kSide  of a signed field
+/// loads from being in flight together. @tparam kSide  of a signed field
 template <bool kSide>
 struct ColumnOfRows {
   const std::uint16_t* narrow;

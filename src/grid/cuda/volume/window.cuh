@@ -1,20 +1,16 @@
-// The passes along z and y where sites are near: an outwards search in 16-bit arithmetic on two lines at once, or with
-// nearest sites in 32 bits on one (along z, where they are all along the line, in 16 as well:
-// volume/nearest/along_z.cuh). With equal spacings it passes over groups of rows that are too far to better anything:
-// where sites are few, most rows hold none near, and between balls lie stretches of such rows.
+// Where sites are near: an outwards search in 16-bit arithmetic on two lines at once, or with nearest sites in 32 bits on
+// one (along z, where they are all along the line, in 16 as well: volume/nearest/along_z.cuh).
 //
 // Work mapping: block = tile. Phase 1: its squares go to shared memory, row by row, 16 words for 32 lines; odd groups
 // of eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet
 // different banks. Phase 2, half warp = 8 rows, lane = two lines: the rows around slide through registers, one step
 // outwards at a time on both sides, until all values of the warp are at most the square of the next step. A tile whose
-// search would be long is left, by a list, to the envelope (volume/envelope.cuh), which has kernels of its own because
-// it needs three times the registers. What both need of halves of tiles stands here, too.
+// search would be long is left, by a list, to the envelope (volume/envelope.cuh), which takes three times the registers.
 //
-// After sixteen steps a warp looks at the rows of the next group to a side before it takes eight more steps there: if
-// neither those nor the ones of the group before, with the least steps to them, could better the farthest element of
-// any lane, it takes none. What was passed over is still in the registers that slide outwards, as an older group. Its
-// rows are nearer than where they are taken to be: what they offer is too much there, and has not bettered anything
-// where they are.
+// Where sites are few, most rows hold none near, and between balls lie stretches of such rows. So after sixteen steps a
+// warp takes eight more to a side only if the rows of the next group there, or of the one before, with the least steps
+// to them, could better the farthest element of any lane. What was passed over is still in the registers that slide
+// outwards, as an older group, whose rows are nearer than where they are taken to be: what they offer is too much there.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: one operation per element and step, and some 20 for eight steps to a side.
@@ -34,15 +30,14 @@ inline __host__ __device__ std::size_t window_memory(int rows) {
 /// Bytes of shared memory that kernels take besides, for numbers of which each has few.
 inline constexpr std::size_t kNumbersMemory = 384;
 
-/// This thread's warp in its block. All lanes have it from the first, by which the compiler knows that it is the same:
-/// loops by it do not part them, and votes in these need no preparations.
-__device__ inline int warp_number() { return __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / 32, 0); }
+/// This thread's warp. All lanes have it from the first, so that loops by it do not part them for the compiler, either.
+__device__ inline int warp_number() { return __shfl_sync(kAllLanes, thread() / 32, 0); }
 
 /// Squares of two lines in a word.
 struct WindowPairs {
   static constexpr unsigned kNone = kNone16x2;
-  static constexpr unsigned kSquare = 0x10001u;  ///< what a square of 1 adds
-  static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
+  static constexpr unsigned kSquare = 0x10001u;     ///< what a square of 1 adds
+  static constexpr unsigned kStep = 0, kRight = 0;  ///< what a step to a higher row adds, and any steps there
   static constexpr unsigned kTies = 0;
   static constexpr bool kOffersTwo = true;  ///< at once, where there are two
   static constexpr bool kIsCharged = true;  ///< see Window
@@ -73,12 +68,11 @@ struct WindowPairs {
   }
 };
 
-/// A line's squared distance and the way to the site (volume/nearest/sites.cuh), so that of equally near sites the
-/// first is least: square · 2¹⁷ + (steps along z + 128) · 2⁹ + (steps along the line + 128) · 2 + whether the site lies
-/// to the right.
+/// A line's squared distance and the way to the site, so that of equally near sites the first is least: square · 2¹⁷ +
+/// (steps along z + 128) · 2⁹ + (steps along the line + 128) · 2 + whether the site lies to the right.
 struct WindowSites {
   static constexpr unsigned kSquare = 1u << 17;
-  static constexpr unsigned kStep = 2;
+  static constexpr unsigned kStep = 2, kRight = 0;
   static constexpr unsigned kTies = 1;
   static constexpr bool kOffersTwo = false;  ///< one by one they are fewer operations in 32 bits
   static constexpr bool kIsCharged = true;
@@ -113,34 +107,30 @@ struct WindowSites {
 };
 
 /// Eight rows of a lane, of sixteen lanes: even rows from one address, odd rows from the other.
-template <class T>
 struct EightRows {
-  const T *even, *odd;
-  __device__ T operator[](int j) const { return (j % 2 ? odd : even)[j * 16]; }
+  const unsigned *even, *odd;
+  __device__ unsigned operator[](int j) const { return (j % 2 ? odd : even)[j * 16]; }
 };
 
 /// The tile in shared memory.
 template <class Word>
 class WindowRows {
  public:
-  __device__ WindowRows(unsigned* memory, int rows) : memory_(memory), groups(row_groups(rows)) {}
+  __device__ WindowRows(unsigned* memory, int rows) : groups(row_groups(rows)), memory_(memory) {}
 
   /// Four words of a row: `quarter` of the 16.
   __device__ void put(int row, int quarter, uint4 words) const {
     reinterpret_cast<uint4*>(memory_)[(row * 4 + quarter) ^ ((row & 8) >> 1)] = words;
   }
-  /// A word of a row.
-  __device__ void put(int row, int lane, unsigned word) const { *at(row, lane) = word; }
-  /// Where it is, and up to the end of its quarter those beside it.
+  /// Where a word of a row is, and up to the end of its quarter those beside it.
   __device__ unsigned* at(int row, int lane) const { return memory_ + ((row * 16 + lane) ^ ((row & 8) << 1)); }
   __device__ unsigned get(int row, int lane) const { return (memory_ + lane)[(row * 16) ^ ((row & 8) << 1)]; }
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) const {
     const uint4 none = make_uint4(Word::kNone, Word::kNone, Word::kNone, Word::kNone);
-    for (int i = rows * 4 + static_cast<int>(threadIdx.x); i < (groups + 1) * 32; i += static_cast<int>(blockDim.x))
-      put(i / 4, i % 4, none);
+    for (int i = rows * 4 + thread(); i < (groups + 1) * 32; i += static_cast<int>(blockDim.x)) put(i / 4, i % 4, none);
   }
-  using Group = EightRows<unsigned>;
+  using Group = EightRows;
   __device__ Group group(int q, int lane) const {
     const unsigned place = min(static_cast<unsigned>(q), static_cast<unsigned>(groups));  // −1 and below: outside
     const auto swap = static_cast<int>((place & 1) * 16);
@@ -148,19 +138,17 @@ class WindowRows {
     return {first + swap, first - swap};
   }
 
- private:
-  unsigned* memory_;
-
- public:
   const int groups;
+
+ private:
+  unsigned* const memory_;
 };
 
 /// Eight rows of a word.
 ///
 /// Word::kTies: the square of the steps to a farther row must be more than the largest; else as much is enough
-/// Word::kMostSteps: of a search
-/// Word::kRight: what steps to higher rows add, however many they are, if anything
-/// Word::kOffersTwo: whether a step to both sides is offered at once
+/// Word::kMostSteps: of a search; kOffersTwo: whether a step to both sides is offered at once
+/// Word::kRight: what steps to higher rows add, however many they are
 /// Word::kIsCharged: whether nothing else searches what this leaves, so that steps count and it fails the block
 template <class Word, class Rows = WindowRows<Word>>
 class Window {
@@ -181,7 +169,7 @@ class Window {
   __device__ bool search(int* work, int budget, int* took = nullptr) {
     const int unasked = took ? *took / 2 : 0;
     const auto is_done = [&](int steps) {
-      if (steps < unasked || !is_settled(steps)) return false;
+      if (steps < unasked || __any_sync(kAllLanes, is_open(steps))) return false;
       if (took) *took = steps;
       return true;
     };
@@ -193,16 +181,21 @@ class Window {
     }
     unsigned least_left = Word::least(before_), least_right = Word::least(behind_);
     for (int m = 2; m < Word::kMostSteps / 8; ++m) {
-      const bool to_left = may_better(m, -1, least_left), to_right = may_better(m, 1, least_right);
-      if (!to_left && !to_right) {
+      const bool goes_left = may_better(m, -1, least_left), goes_right = may_better(m, 1, least_right);
+      if (!goes_left && !goes_right) {
         if (is_done(8 * m + 8)) return true;
         continue;
       }
-      if (!may_spend(to_left + to_right, work, budget)) return false;
+      if (!may_spend(goes_left + goes_right, work, budget)) return false;
 #pragma unroll
       for (int half = 0; half < 8; half += 4) {
-        if (to_right) four_steps(m, half, 1);
-        if (to_left) four_steps(m, half, -1);
+        const auto right = rows_.group(group_ + m + 1, lane_), left = rows_.group(group_ - m - 1, lane_);
+        if (goes_right)
+#pragma unroll
+          for (int s = half + 1; s <= half + 4; ++s) step_right(right, s, 8 * m + s);
+        if (goes_left)
+#pragma unroll
+          for (int s = half + 1; s <= half + 4; ++s) step_left(left, s, 8 * m + s);
         if (is_done(8 * m + half + 4)) return true;
       }
     }
@@ -230,23 +223,20 @@ class Window {
   /// Of eight rows, those that are offered two at once: so that both kinds of units have as much to do.
   static constexpr int kByThree = 5;
 
-  /// What so many steps add, without the way.
+  /// What so many steps add: without the way, and with it to higher rows and to lower ones.
   static __device__ unsigned square_of(int steps) { return static_cast<unsigned>(steps * steps) * Word::kSquare; }
-  static __device__ unsigned way_of(int steps) { return static_cast<unsigned>(steps) * Word::kStep; }
-  static constexpr __device__ unsigned right() {
-    if constexpr (requires { Word::kRight; }) return Word::kRight;
-    else return 0;
+  static __device__ unsigned to_right(int steps) {
+    return square_of(steps) + static_cast<unsigned>(steps) * Word::kStep + Word::kRight;
   }
-  /// The same with the way.
-  static __device__ unsigned to_right(int steps) { return square_of(steps) + way_of(steps) + right(); }
-  static __device__ unsigned to_left(int steps) { return square_of(steps) - way_of(steps); }
+  static __device__ unsigned to_left(int steps) {
+    return square_of(steps) - static_cast<unsigned>(steps) * Word::kStep;
+  }
 
-  __device__ bool is_settled(int steps) const { return !__any_sync(kAllLanes, is_open(steps)); }
   /// Whether steps 8 m + 1 … 8 m + 8 to a side may better an element of the warp.
   /// @param least  of the group that the steps before went to, and the next one's
   __device__ bool may_better(int m, int side, unsigned& least) const {
     const unsigned most = Word::most(best), next = Word::least(rows_.group(group_ + side * (m + 1), lane_));
-    const unsigned steps = square_of(8 * m + 1) - way_of(8 * m + 8);
+    const unsigned steps = square_of(8 * m + 1) - static_cast<unsigned>(8 * m + 8) * Word::kStep;
     const unsigned nearest = Word::offer(Word::lesser(least, next), steps, most);
     least = next;
     return __any_sync(kAllLanes, nearest != most) != 0;
@@ -265,38 +255,24 @@ class Window {
     const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
 #pragma unroll
     for (int s = 1; s <= 8; ++s) {
-      step_both<kTogether>(left, right, s, 8 * m + s);
+      const int steps = 8 * m + s;
+      if constexpr (kTogether) {
+        behind_[s - 1] = right[s - 1], before_[8 - s] = left[8 - s];
+        const unsigned on_right = to_right(steps), on_left = to_left(steps);
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+          const unsigned a = behind_[(j + s) & 7], b = before_[(j - s) & 7];
+          if (j < kByThree) best[j] = Word::offer_two(a, on_right, b, on_left, best[j]);
+          else best[j] = Word::offer(a, on_right, Word::offer(b, on_left, best[j]));
+        }
+      } else {
+        step_right(right, s, steps);
+        step_left(left, s, steps);
+      }
       const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
-      if (look && is_done(8 * m + s)) return true;
+      if (look && is_done(steps)) return true;
     }
     return false;
-  }
-  /// A step to both sides.
-  /// @param s  1 … 8, of the steps into a group
-  template <bool kTogether>
-  __device__ void step_both(const typename Rows::Group& before, const typename Rows::Group& behind, int s, int steps) {
-    if constexpr (kTogether) {
-      behind_[s - 1] = behind[s - 1], before_[8 - s] = before[8 - s];
-      const unsigned right = to_right(steps), left = to_left(steps);
-#pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        const unsigned on_right = behind_[(j + s) & 7], on_left = before_[(j - s) & 7];
-        if (j < kByThree) best[j] = Word::offer_two(on_right, right, on_left, left, best[j]);
-        else best[j] = Word::offer(on_right, right, Word::offer(on_left, left, best[j]));
-      }
-    } else {
-      step_right(behind, s, steps);
-      step_left(before, s, steps);
-    }
-  }
-  /// Steps 8 m + half + 1 … 8 m + half + 4 to a side.
-  __device__ void four_steps(int m, int half, int side) {
-    const auto from = rows_.group(group_ + side * (m + 1), lane_);
-#pragma unroll
-    for (int s = half + 1; s <= half + 4; ++s) {
-      if (side > 0) step_right(from, s, 8 * m + s);
-      else step_left(from, s, 8 * m + s);
-    }
   }
   /// A step to one side.
   __device__ void step_right(const typename Rows::Group& from, int s, int steps) {
@@ -315,6 +291,54 @@ class Window {
   unsigned before_[8], behind_[8];
 };
 
+/// Whether a tile has sites near enough for a search to be worth while: in each stretch of so many rows.
+template <int kThreads, int kStretch, int kLongest = kLongestAxis>
+class NearRows {
+ public:
+  /// Of a thread.
+  __device__ void add(int row, bool is_near) {
+    if (is_near) near_ |= 1u << static_cast<unsigned>(row) / kStretch;
+  }
+  /// By all threads of the block, before they meet. @param of_warps  shared
+  __device__ void put(unsigned* of_warps) const {
+    const unsigned near = warp_or(near_);
+    if (lane_id() == 0) of_warps[threadIdx.x / 32] = near;
+  }
+  /// Thereafter, if one in so many may have none. A last stretch that is less than half as long is not asked for.
+  __device__ static bool nearly_suffice(const unsigned* of_warps, int rows, int share) {
+    const int stretches = (rows + kStretch / 2) / kStretch;
+    const unsigned missing = ~near_ones(of_warps) & static_cast<unsigned>((std::uint64_t{1} << stretches) - 1);
+    return __popc(missing) * share <= stretches;
+  }
+  __device__ static bool suffice(const unsigned* of_warps, int rows) { return nearly_suffice(of_warps, rows, 64); }
+  /// Whether few stretches without one lie between others of those. From the middle of several that lie together, none is
+  /// near along the line, either: each of their rows would take as many steps as it is rows to the nearest other
+  /// stretch. What is outside is as far.
+  __device__ static bool few_lie_between(const unsigned* of_warps, int rows) {
+    constexpr int kShare = 8;  // one stretch in so many is not few
+    const int stretches = (rows + kStretch - 1) / kStretch;
+    const unsigned far = ~near_ones(of_warps), between = far & (far << 1 | 1u) & (far >> 1 | 1u << 31);
+    return __popc(between & (0xFFFFFFFFu >> (32 - stretches))) * kShare < stretches;
+  }
+
+ private:
+  static_assert(kLongest / kStretch <= 32);
+
+  /// Which stretches have some, in bits.
+  static __device__ unsigned near_ones(const unsigned* of_warps) {
+    unsigned near = 0;
+#pragma unroll
+    for (int w = 0; w < kThreads / 32; ++w) near |= of_warps[w];
+    return near;
+  }
+
+  unsigned near_ = 0;
+};
+
+/// The stretches of a line that is searched along z, from its words before its rows are filled.
+template <int kThreads>
+using StretchesAlongZ = NearRows<kThreads, longest_line(kThreads) / 32, longest_line(kThreads)>;
+
 /// A half of a tile, 16 neighbours along x; which, says whether a number is odd.
 struct HalfTile {
   Volume::Tile tile;
@@ -322,9 +346,7 @@ struct HalfTile {
   int x;      ///< column of this thread
 
   __device__ HalfTile(const Volume::Tile& whole, std::uint32_t number)
-      : tile(whole),
-        first(static_cast<int>(number % 2) * 16),
-        x(tile.word * 32 + first + static_cast<int>(threadIdx.x) % 16) {}
+      : tile(whole), first(static_cast<int>(number % 2) * 16), x(tile.word * 32 + first + thread() % 16) {}
 
   /// Of a word: those of its columns that are there.
   __device__ unsigned bits(const Volume& v) const { return first_bits(v.nx - tile.word * 32) & 0xFFFFu << first; }
@@ -332,49 +354,14 @@ struct HalfTile {
   __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
 };
 
-/// Row (z, y) of `narrow` from the half's first column on: leads, as lead_row() has them.
-__device__ inline std::uint16_t* lead_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
-  return v.lead_row(half.tile.item, half.tile.word * 2 + half.first / 16, z, y);
-}
-/// A tile of the pass along z by the number of its job, numbered as the `kind` of halves is: so lines that lie beside
-/// each other in `narrow` are one behind the other.
+/// A tile of the pass along z by the number of its job, numbered as the `kind` of halves is: as lines lie in `narrow`.
 __device__ inline HalfTile narrow_half_along_z(const Volume& v, std::uint32_t job) {
-  const auto lines = static_cast<unsigned>(v.ny), halves = 2 * static_cast<unsigned>(v.words), half = job / lines;
-  const auto line = static_cast<std::int32_t>(job % lines);
-  if (v.items == 1) return HalfTile({0, static_cast<std::int32_t>(half / 2), line}, half);
-  return HalfTile({half / halves, static_cast<std::int32_t>(half % halves / 2), line}, half);
+  const Volume::Parts at = v.parts_of(job, 2 * v.words, v.ny);
+  return HalfTile({at.item, at.slow >> 1, at.fast}, static_cast<std::uint32_t>(at.slow));
 }
-/// A tile of the pass along z by the number of its job, numbered along rows of the output.
-__device__ inline HalfTile half_along_z(const Volume& v, std::uint32_t job) {
-  return HalfTile(v.tile(job / 2, v.ny), job);
-}
-/// The same along y.
+/// A tile of the pass along y by the number of its job, numbered along rows of the output.
 __device__ inline HalfTile half_along_y(const Volume& v, std::uint32_t job) {
   return HalfTile(v.tile(job / 2, v.nz), job);
-}
-
-/// A thread's rows of a line, so many of which are asked for before any is looked at, also of the rest that there may
-/// be, in place of whose missing rows the last one is read again. A compiler's unrolled loop takes the rest one by one,
-/// and all of a block wait for the threads that have one.
-///
-/// @param load  of a row: load(row)
-/// @param take  takes a row's: take(row, loaded)
-template <int kTogether, class Load, class Take>
-__device__ void take_rows(int first, int step, int rows, Load&& load, Take&& take) {
-  decltype(load(0)) loaded[kTogether];
-  int row = first;
-  for (; row + (kTogether - 1) * step < rows; row += kTogether * step) {
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) loaded[k] = load(row + k * step);
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) take(row + k * step, loaded[k]);
-  }
-  if (row >= rows) return;
-#pragma unroll
-  for (int k = 0; k < kTogether - 1; ++k) loaded[k] = load(min(row + k * step, rows - 1));
-#pragma unroll
-  for (int k = 0; k < kTogether - 1; ++k)
-    if (row + k * step < rows) take(row + k * step, loaded[k]);
 }
 
 /// Sum over the block; `total` must be 0 before and is shared.

@@ -9,7 +9,6 @@
 
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/input/mask.cuh"
-#include "grid/cuda/volume/bytes_within.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -25,11 +24,9 @@ struct Slab {
       : item(blockIdx.x / static_cast<unsigned>(volume.ny)),
         y(static_cast<std::int32_t>(blockIdx.x % static_cast<unsigned>(volume.ny))),
         z0(static_cast<std::int32_t>(blockIdx.y) * 32) {}
-  static dim3 blocks(const Volume& volume, std::int64_t items) {
-    return {static_cast<unsigned>(items * volume.ny), static_cast<unsigned>((volume.nz + 31) / 32)};
-  }
-  /// The first of this thread's warp's rows.
-  static __device__ int first_row() { return static_cast<int>(threadIdx.x) / 32 * kPackedRows; }
+  /// The first of this thread's warp's rows, and how many rows there are from it on.
+  static __device__ int first_row() { return thread() / 32 * kPackedRows; }
+  __device__ int rows(const Volume& volume) const { return volume.nz - z0 - first_row(); }
 
   /// Of the input, elements to one of the slab's rows.
   __device__ std::int64_t offset(const Volume& volume, const Input& input, int row) const {
@@ -39,7 +36,7 @@ struct Slab {
   template <int kWords>
   __device__ void write(const Volume& volume, uint2* to, const uint2 (&turned)[32][kWords]) const {
     if (z0 + lane_id() >= padded_depth(volume.nz)) return;
-    for (int w = static_cast<int>(threadIdx.x) / 32; w < volume.words; w += kVolumePackBlock / 32)
+    for (int w = thread() / 32; w < volume.words; w += kVolumePackBlock / 32)
       to[((item * volume.words + w) * volume.ny + y) * volume.depth + z0 + lane_id()] = turned[lane_id()][w];
   }
 };
@@ -49,8 +46,7 @@ __device__ inline int leading_zeros(std::uint64_t bits) { return __clzll(static_
 __device__ inline int first_set(unsigned bits) { return __ffs(static_cast<int>(bits)); }
 __device__ inline int first_set(std::uint64_t bits) { return __ffsll(static_cast<long long>(bits)); }
 
-/// Steps from the ends of a lane's bits to the nearest sites of the row outside, which lie `beyond` elements behind the
-/// bits.
+/// Steps from the ends of a lane's bits to the row's nearest sites outside, which lie `beyond` elements behind the bits.
 /// @param lanes  that hold the row
 template <class Bits>
 __device__ unsigned carries_of(Bits bits, int beyond = 0, unsigned lanes = kAllLanes) {
@@ -78,6 +74,51 @@ __device__ inline void put_carried(uint2* row, int lane, std::uint64_t words, un
   row[2 * lane] = make_uint2(first, (carries & 0xFFFFu) | to_second << 16);
   row[2 * lane + 1] = make_uint2(second, to_first | (carries & 0xFFFF0000u));
 }
+
+/// Those of sixteen bytes that lie in the array; others are not read, but 0. Not inlined: it is rare.
+__device__ __noinline__ inline uint4 load_part(const std::byte* at, MemoryRange array) {
+  unsigned words[4] = {};
+  for (int k = 0; k < 16; ++k)
+    if (at + k >= array.begin && at + k < array.end) words[k / 4] |= static_cast<unsigned>(at[k]) << (k % 4 * 8);
+  return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+/// Sixteen at any address, of some rows. @tparam kOnce  whether nothing else reads them
+/// @tparam kAligned  whether that is a multiple of sixteen everywhere
+template <bool kAligned, bool kOnce = false>
+class SixteenBytes {
+ public:
+  /// @param first, end  of the rows; what lies beside them in their sixteens may not be the array's
+  __device__ SixteenBytes(const MemoryRange& array, const std::byte* first, const std::byte* end)
+      : array_(array), are_inside_(kAligned || array.holds(first - 15, end + 31)) {}
+
+  __device__ uint4 operator()(const std::byte* at) const {
+    if constexpr (kAligned) return all(at);
+    const auto before = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(at) % 16);
+    const std::byte* low = at - before;
+    return are_inside_ ? from(all(low), all(low + 16), before) : from(within(low), within(low + 16), before);
+  }
+
+ private:
+  static __device__ uint4 all(const std::byte* at) {
+    const auto* sixteen = reinterpret_cast<const uint4*>(at);
+    return kAligned && kOnce ? __ldcs(sixteen) : __ldg(sixteen);
+  }
+  __device__ uint4 within(const std::byte* at) const {
+    return array_.holds(at, at + 16) ? all(at) : load_part(at, array_);
+  }
+  /// Sixteen of thirty-two bytes, those from `first` on, which is below sixteen.
+  static __device__ uint4 from(uint4 a, uint4 b, unsigned first) {
+    if (first & 8) a = make_uint4(a.z, a.w, b.x, b.y), b.x = b.z, b.y = b.w;
+    if (first & 4) a = make_uint4(a.y, a.z, a.w, b.x), b.x = b.y;
+    const unsigned bits = first % 4 * 8;
+    return make_uint4(__funnelshift_r(a.x, a.y, bits), __funnelshift_r(a.y, a.z, bits), __funnelshift_r(a.z, a.w, bits),
+                      __funnelshift_r(a.w, b.x, bits));
+  }
+
+  const MemoryRange& array_;
+  const bool are_inside_;
+};
 
 /// Which rows and words the lanes of a warp have of four rows of bytes: of sixteens, of which a row has kLanes and a
 /// load takes 32, and then of a word each, of which a round has all that the warp has room for.
@@ -110,9 +151,7 @@ struct SixteenLanes {
   }
 };
 
-/// A warp's four rows of bytes of a mask that are zero or not.
-/// @tparam kLanes    as SixteenLanes has them
-/// @tparam kAligned  whether sixteen can be read at once everywhere; else rows begin anywhere
+/// A warp's four rows of bytes of a mask that are zero or not. @tparam kAligned  as SixteenBytes has it
 template <int kLanes, bool kAligned>
 class MaskBytes : public SixteenLanes<kLanes> {
   using Lanes = SixteenLanes<kLanes>;
@@ -123,7 +162,7 @@ class MaskBytes : public SixteenLanes<kLanes> {
   static constexpr int kBlocks = kLanes > 32 ? 4 : kLanes == 32 && !kAligned ? 5 : 6;  ///< per multiprocessor
 
   __device__ MaskBytes(const Volume& volume, const Mask& mask, const Slab& slab)
-      : nx_(volume.nx), rows_(volume.nz - slab.z0 - Slab::first_row()), flip_(mask.is_zero_site() ? 0xFFFFFFFFu : 0) {
+      : nx_(volume.nx), rows_(slab.rows(volume)), flip_(mask.is_zero_site() ? 0xFFFFFFFFu : 0) {
     const std::int64_t stride = mask.input.stride[0], to_last = (min(rows_, kPackedRows) - 1) * stride, zero = 0;
     const std::byte* first = mask.input.data + slab.offset(volume, mask.input, Slab::first_row());
     const SixteenBytes<kAligned, true> sixteen(mask.array, first + min(zero, to_last),
@@ -152,8 +191,7 @@ class MaskBytes : public SixteenLanes<kLanes> {
   uint4 loaded_[Lanes::kRounds][Lanes::kLoads];
 };
 
-/// The lanes of rows of anything else.
-/// @tparam Bits  a lane's of a row, as long as rows need them
+/// The lanes of rows of anything else. @tparam Bits  a lane's of a row, as long as rows need them
 template <class Bits>
 struct ElementLanes {
   static constexpr int kRounds = kPackedRows, kWords = 8 * sizeof(Bits);
@@ -165,34 +203,29 @@ struct ElementLanes {
 
 /// A warp's four rows of a mask of anything.
 template <class Bits>
-class MaskElements : public ElementLanes<Bits> {
- public:
+struct MaskElements : ElementLanes<Bits> {
   using Source = Mask;
   static constexpr bool kIsOfLabels = false;
   static constexpr int kBlocks = kVolumePackBlocks;
 
-  __device__ MaskElements(const Volume& volume, const Mask& mask, const Slab& slab)
-      : nx_(volume.nx),
-        rows_(volume.nz - slab.z0 - Slab::first_row()),
-        first_(slab.offset(volume, mask.input, Slab::first_row())),
-        mask_(mask) {}
+  const int nx, rows;
+  const std::int64_t first;
+  const Mask& mask;
+
+  __device__ MaskElements(const Volume& v, const Mask& m, const Slab& slab)
+      : nx(v.nx), rows(slab.rows(v)), first(slab.offset(v, m.input, Slab::first_row())), mask(m) {}
 
   __device__ Bits sites(int round) const {
     Bits own = 0;
-    const std::int64_t row = first_ + round * mask_.input.stride[0];
-    for (int x0 = 0; x0 < nx_; x0 += 32) {
+    const std::int64_t row = first + round * mask.input.stride[0];
+    for (int x0 = 0; x0 < nx; x0 += 32) {
       const int x = x0 + lane_id();
-      const unsigned bits = __ballot_sync(kAllLanes, round < rows_ && x < nx_ && mask_.is_site(row + x));
+      const unsigned bits = __ballot_sync(kAllLanes, round < rows && x < nx && mask.is_site(row + x));
       if (lane_id() == x0 / static_cast<int>(8 * sizeof(Bits)))
         own |= static_cast<Bits>(bits) << x0 % (8 * sizeof(Bits));
     }
     return own;
   }
-
- private:
-  const int nx_, rows_;
-  const std::int64_t first_;
-  const Mask& mask_;
 };
 
 /// @tparam Rows  of a mask, or of labels (volume/labels.cuh), four of a warp
@@ -208,7 +241,7 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
   for (int round = 0; round < Rows::kRounds; ++round) {
     const int row = Slab::first_row() + Rows::row(round);
     if constexpr (Rows::kIsOfLabels) {
-      rows.put(round, turned[0][row], turned[1][row]);
+      rows.template put<Rows>(Rows::row(round), rows.changes(round), turned[0][row], turned[1][row]);
     } else {
       const auto sites = rows.sites(round);
       const unsigned carries = carries_of(sites, 0, Rows::of_row());

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "grid/cuda/volume/any/lines.cuh"
-#include "grid/cuda/volume/gaps.cuh"
+#include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda::volume {
 
@@ -77,7 +77,7 @@ class StepsAlongY {
       keyed.keys_x.of[i] = __ldg(tables_.plane_x.of + i);
       keyed.keys_y.of[i] = __ldg(tables_.plane_y.of + i);
     }
-    for (int i = t; i < 256; i += kThreads) keyed.of_byte[i] = byte_distances(i, kRuns == Runs::of_labels);
+    copy_byte_table<kThreads>(keyed.of_byte, kRuns == Runs::of_labels ? kByteDistancesBeyond.of : kByteDistances.of);
     rows_.pad(n_);
     __syncthreads();
     static_assert(kUnbracketedSteps < PlaneKeys::kSteps);
@@ -142,7 +142,7 @@ class StepsAlongY {
   /// The lane's steps along x in a row; of runs, where steps are sided, to their ends.
   __device__ void put_row(int row) const {
     const int steps =
-        kHasRuns ? plane_.steps_beyond_run(row, lane()) : ColumnOfWords(half_.first + lane()).nearest(plane_.word(row));
+        kHasRuns ? plane_.steps_beyond_run(row, lane()) : steps_along_x(plane_.word(row), half_.first + lane());
     line_.rows.at(row, lane()) = static_cast<std::uint16_t>(RowSteps<kSided>::of(steps));
   }
   /// From keys to words of steps. @returns whether none of the warp's is in doubt

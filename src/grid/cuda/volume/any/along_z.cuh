@@ -245,7 +245,7 @@ class PassAlongZ {
     }
     for (int k = static_cast<int>(threadIdx.x) / 16; k < with_sites_; k += kThreads / 16) {
       const int row = shared_.filled.row[k];
-      rows_.put(row, lane(), Steps::far(tables_, kind_of(row) == kNarrow ? *from_.at(row, lane()) : Steps::kAtSite));
+      *rows_.at(row, lane()) = Steps::far(tables_, kind_of(row) == kNarrow ? *from_.at(row, lane()) : Steps::kAtSite);
     }
     __syncthreads();
     solve_left<kThreads, Sink::kFinds>(FewOfLine{shared_.filled}, line_, n_, tables_.along_z(n_), ~0u,
@@ -267,15 +267,22 @@ class PassAlongZ {
         far += four.x / Steps::kFar + four.y / Steps::kFar + four.z / Steps::kFar + four.w / Steps::kFar;
       }
     } else {
-      const auto put = [&](int r, unsigned word) {
-        far += word / Steps::kFar;
-        rows_.put(r, lane(), word);
-      };
-      const auto word_of = [&](int r) {
-        const TileKind kind = kind_of(r);
-        return keeps_rows(kind) ? __ldcs(from_.at(r, lane())) : word_of_kind(kind);
-      };
-      take_rows<8>(static_cast<int>(threadIdx.x) / 16, kThreads / 16, n_, word_of, put);
+      // So many rows are asked for before any is looked at; in place of those that are missing, the last one again.
+      constexpr int kTogether = 8, kStep = kThreads / 16;
+      for (int r0 = thread() / 16; r0 < n_; r0 += kTogether * kStep) {
+        unsigned words[kTogether];
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) {
+          const int r = min(r0 + k * kStep, n_ - 1);
+          words[k] = keeps_rows(kind_of(r)) ? __ldcs(from_.at(r, lane())) : word_of_kind(kind_of(r));
+        }
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) {
+          if (r0 + k * kStep >= n_) break;
+          far += words[k] / Steps::kFar;
+          *rows_.at(r0 + k * kStep, lane()) = words[k];
+        }
+      }
     }
     if constexpr (!Sink::kFinds) add_over_block(static_cast<int>(far), &shared_.far_elements);
     __syncthreads();
@@ -373,7 +380,7 @@ __global__ void __launch_bounds__(kThreads, any_blocks(kThreads))
   using Pass = PassAlongZ<kThreads, kMostRows, kRuns, Sink>;
   extern __shared__ uint4 window_shared[];
   __shared__ typename Pass::Shared shared;
-  const HalfTile half = half_along_z(v, blockIdx.x);
+  const HalfTile half(v.tile(blockIdx.x / 2, v.ny), blockIdx.x);
   if (half.is_outside(v)) return;
   Pass pass(v, spacing, target, half, shared, window_shared);
   if (pass.look()) return pass.write_alike();

@@ -107,7 +107,8 @@ class LineEnds {
   template <class ChangesOf>
   __device__ void fill(ChangesOf&& changes_of, int* has_any) {
     if constexpr (kRuns == Runs::none) return;
-    if (runs_.fill_half(line_ & 16, changes_of)) atomicOr(has_any, 1);
+    if (runs_.fill([&](int row) { return make_uint2(changes_of(row), 0); }, 0xFFFFu << (line_ & 16)))
+      atomicOr(has_any, 1);
   }
   /// Steps from eight rows to the nearest one beyond an end, negative upwards, where of two that are as near the upper
   /// one counts; 0: there is none.
@@ -213,8 +214,8 @@ class RowsOfPlane {
   }
   /// @param of_byte  of labels, to the ends of runs
   __device__ EightDistances distances_in(int row, int first_bit, const uint2* of_byte) const {
-    if constexpr (kSides) return distances_to_other_side(word(row), other(row), first_bit, of_byte);
     EightDistances distances(word(row), first_bit, of_byte, kLabels);
+    if constexpr (kSides) distances.add(EightDistances(other(row), first_bit, of_byte));
     if constexpr (kLabels) {
       const unsigned own = sites(row) >> first_bit;
 #pragma unroll

@@ -1,4 +1,4 @@
-// The pass along z of volumes with nearest sites: the search of volume/gaps.cuh where sites are near, else the envelope of
+// The pass along z of volumes with nearest sites: the search of volume/window.cuh where sites are near, else the envelope of
 // volume/envelope.cuh, by a list.
 //
 // Tiles that have sites alone are told at once. Those with sites all along the line are searched in 16 bits, two columns
@@ -11,9 +11,9 @@
 
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/envelope.cuh"
-#include "grid/cuda/volume/gaps.cuh"
 #include "grid/cuda/volume/nearest/half_rows.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
+#include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda::volume {
 
@@ -130,7 +130,9 @@ using LeadRows = HalfRows<LeadsOfGroup>;
 class LeadWriter {
  public:
   __device__ LeadWriter(const Volume& v, const HalfTile& half)
-      : rows_(v.nz), step_(v.pairs_of_plane), first_(lead_half(v, half, 0, half.tile.line)) {}
+      : rows_(v.nz),
+        step_(v.pairs_of_plane),
+        first_(v.lead_row(half.tile.item, half.tile.word * 2 + half.first / 16, 0, half.tile.line)) {}
 
   /// A column of eight rows, as far as they are there. @param lead  of the first, the second and so on
   template <class Of>
@@ -163,7 +165,7 @@ class LeadWriter {
 template <class Rows>
 __device__ bool search_sites(const Rows& rows, int q0, int n, const LeadWriter& writer, int* work) {
   const int lane = lane_id() % 16, q = q0 + lane_id() / 16;
-  GapWindow<WindowSites, Rows> window(rows, min(q, rows.groups - 1), lane);
+  Window<WindowSites, Rows> window(rows, min(q, rows.groups - 1), lane);
   if (!window.search(work, window.budget_of(n))) return false;
   writer.write_column(q * 8, lane, [&](int j) { return Leads::of(window.best[j]); });
   return true;
@@ -207,7 +209,7 @@ class NearSitesAlongZ {
  private:
   __device__ bool search_four_groups(int q0, const LeadWriter& writer, int* work) const {
     const int lane = lane_id() % 8, q = q0 + lane_id() / 8;
-    GapWindow<SitePairs, PairRows> window(pairs_, min(q, pairs_.groups - 1), lane);
+    Window<SitePairs, PairRows> window(pairs_, min(q, pairs_.groups - 1), lane);
     const unsigned open =
         window.search(nullptr, 0) ? 0 : __ballot_sync(kAllLanes, window.is_open(SitePairs::kMostSteps));
     if ((open >> (lane_id() & 16) & 0xFFFFu) == 0)
@@ -333,13 +335,14 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   using Solver = Envelope<kThreads, kChunk, Finding::winners>;
   const unsigned count = v.counters[0];
   if (blockIdx.x >= count) return;
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  copy_byte_table<kThreads>(of_byte, kByteDistances.of);
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const HalfTile half = narrow_half_along_z(v, v.z_list[job]);
-    const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
-    rows.load(v.word_line(half.tile), n, half.first, of_byte);
+    load_along_x<kThreads, kChunk>(envelope_shared, v.word_line(half.tile), n, half.first, of_byte);
     const LeadWriter writer(v, half);
-    const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
+    const auto load = [&](unsigned* value, int first, int lane) {
+      squares_along_x<kChunk>(envelope_shared, value, first, lane, n);
+    };
     const auto store = [&](int z, const unsigned* winners, int) { write_winners(writer, v, half, z, winners); };
     Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }

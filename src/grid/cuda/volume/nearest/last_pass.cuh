@@ -1,5 +1,5 @@
 // The last pass of volumes with nearest sites, which writes results: along y, or of a transposed volume along x. The search
-// of volume/gaps.cuh where sites are near; else the envelope of volume/envelope.cuh, which compares sites with the
+// of volume/window.cuh where sites are near; else the envelope of volume/envelope.cuh, which compares sites with the
 // squares.
 //
 // Work mapping: block = half a tile. Tiles in which few rows have sites, or none, and those in whose rows far ones lie
@@ -10,10 +10,10 @@
 
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/envelope.cuh"
-#include "grid/cuda/volume/gaps.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 #include "grid/cuda/volume/solve_kernels.cuh"
+#include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda::volume {
 
@@ -108,15 +108,15 @@ __device__ void write_same_sites(const SitesOfRows& sites, const Sink& sink) {
 /// What windows find. By all threads. @returns whether they find it everywhere
 template <int kThreads, class Sink>
 __device__ bool write_near_sites(const WindowRows<typename Sink::Word>& rows, int length, const Sink& sink) {
-  using Window = GapWindow<typename Sink::Word>;
+  using Sites = Window<typename Sink::Word>;
   __shared__ int work;
   if (threadIdx.x == 0) work = 0;
   __syncthreads();
   bool failed = false;
   for (int q0 = warp_number() * 2; q0 < rows.groups && !failed; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
-    Window window(rows, min(q, rows.groups - 1), lane_id() % 16);
-    failed = !window.search(&work, Window::budget_of(length));
+    Sites window(rows, min(q, rows.groups - 1), lane_id() % 16);
+    failed = !window.search(&work, Sites::budget_of(length));
     if (!failed) sink.put(q, window.best);
   }
   if (__syncthreads_or(failed)) return false;
@@ -208,12 +208,6 @@ class SiteChunks {
   Place* const places_;
 };
 
-/// Bytes of the places of a line's sites, [row][16], in shared memory behind an envelope, of all its chunks.
-template <class Place>
-__host__ __device__ std::size_t places_memory(int rows) {
-  return static_cast<std::size_t>((rows + 31) / 32 * 32) * 16 * sizeof(Place);
-}
-
 /// Bytes of dynamic shared memory of the envelope's kernel.
 template <class Sink>
 std::size_t far_sites_memory(int n, int chunk) {
@@ -247,14 +241,6 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     Solver(memory, n, places).run(load, store);
     sink().finish_winners(places);
   }
-}
-
-/// Calls pass(threads, rows of a chunk) with those of an envelope's block for lines of n elements, constants.
-template <class Pass>
-void with_far_block(int n, Pass&& pass) {
-  if (n <= 256) pass(std::integral_constant<int, 256>{}, std::integral_constant<int, 16>{});
-  else if (n <= 512) pass(std::integral_constant<int, 256>{}, std::integral_constant<int, 32>{});
-  else pass(std::integral_constant<int, 512>{}, std::integral_constant<int, 32>{});
 }
 
 /// Both. @param threads  of a block that searches

@@ -1,4 +1,4 @@
-// The passes of volumes with nearest sites: those of volume/gaps.cuh and volume/envelope.cuh with the sites in what is
+// The passes of volumes with nearest sites: those of volume/window.cuh and volume/envelope.cuh with the sites in what is
 // compared.
 //
 // Of several nearest sites the first counts. Along z that is the one with the lowest z. Along y it is the one with the
@@ -267,5 +267,11 @@ class SiteWriter {
   const bool is_there_;
   const SiteResults::Row row_;  ///< of y = 0
 };
+
+/// Bytes of the places of a line's sites, [row][16], in shared memory behind an envelope, of all its chunks.
+template <class Place>
+__host__ __device__ std::size_t places_memory(int rows) {
+  return static_cast<std::size_t>((rows + 31) / 32 * 32) * 16 * sizeof(Place);
+}
 
 }  // namespace fathom::grid::cuda::volume
