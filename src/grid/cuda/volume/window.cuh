@@ -123,6 +123,8 @@ struct EightRows {
 template <class Word>
 class WindowRows {
  public:
+  static __host__ __device__ std::size_t memory(int rows) { return window_memory(rows); }
+
   __device__ WindowRows(unsigned* memory, int rows) : memory_(memory), groups(row_groups(rows)) {}
 
   /// Four words of a row: `quarter` of the 16.
@@ -160,12 +162,14 @@ class WindowRows {
 /// Word::kTies: the square of the steps to a farther row must be more than the largest; else as much is enough
 /// Word::kMostSteps: of a search
 /// Word::kRight: what steps to higher rows add, however many they are, if anything
+/// square_of_steps(steps): what stands for the square of so many steps, if that is from a table
 /// Word::kOffersTwo: whether a step to both sides is offered at once
 /// Word::kIsCharged: whether nothing else searches what this leaves, so that steps count and it fails the block
 template <class Word, class Rows = WindowRows<Word>>
 class Window {
  public:
-  __device__ Window(const Rows& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
+  __device__ Window(const Rows& rows, int group, int lane, const Word& word = Word())
+      : word_(word), rows_(rows), group_(group), lane_(lane) {
     const auto own = rows.group(group, lane);
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
@@ -209,14 +213,17 @@ class Window {
     return Word::kIsCharged && may_spend(1 << 24, work, budget);  // for the other warps
   }
   /// Passes over nothing. @param go_on  whether to look farther after all rows up to 8 m + 8 steps away: go_on(m)
+  /// @returns whether the warp's rows are settled
   template <class GoOn>
-  __device__ void search_while(GoOn&& go_on) {
+  __device__ bool search_while(GoOn&& go_on) {
     const auto is_done = [&](int steps) {
-      const auto square = static_cast<unsigned>((steps + 1) * (steps + 1));
-      return !__any_sync(kAllLanes, Word::largest(best) > square - Word::kTies);
+      return !__any_sync(kAllLanes, Word::largest(best) > plain_square(steps + 1) - Word::kTies);
     };
-    if (is_done(0) || eight_steps<false>(0, is_done)) return;
-    for (int m = 0; go_on(m) && !eight_steps<false>(m + 1, is_done);) ++m;
+    if (is_done(0) || eight_steps<false>(0, is_done)) return true;
+#pragma unroll 1
+    for (int m = 0; go_on(m); ++m)
+      if (eight_steps<false>(m + 1, is_done)) return true;
+    return false;
   }
   /// Of this lane's rows, whether some are farther than such steps may tell.
   __device__ bool is_open(int steps) const {
@@ -230,16 +237,20 @@ class Window {
   /// Of eight rows, those that are offered two at once: so that both kinds of units have as much to do.
   static constexpr int kByThree = 5;
 
+  __device__ unsigned plain_square(int steps) const {
+    if constexpr (requires { word_.square_of_steps(steps); }) return word_.square_of_steps(steps);
+    else return static_cast<unsigned>(steps * steps);
+  }
   /// What so many steps add, without the way.
-  static __device__ unsigned square_of(int steps) { return static_cast<unsigned>(steps * steps) * Word::kSquare; }
+  __device__ unsigned square_of(int steps) const { return plain_square(steps) * Word::kSquare; }
   static __device__ unsigned way_of(int steps) { return static_cast<unsigned>(steps) * Word::kStep; }
   static constexpr __device__ unsigned right() {
     if constexpr (requires { Word::kRight; }) return Word::kRight;
     else return 0;
   }
   /// The same with the way.
-  static __device__ unsigned to_right(int steps) { return square_of(steps) + way_of(steps) + right(); }
-  static __device__ unsigned to_left(int steps) { return square_of(steps) - way_of(steps); }
+  __device__ unsigned to_right(int steps) const { return square_of(steps) + way_of(steps) + right(); }
+  __device__ unsigned to_left(int steps) const { return square_of(steps) - way_of(steps); }
 
   __device__ bool is_settled(int steps) const { return !__any_sync(kAllLanes, is_open(steps)); }
   /// Whether steps 8 m + 1 … 8 m + 8 to a side may better an element of the warp.
@@ -310,6 +321,7 @@ class Window {
     for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], to_left(steps), best[j]);
   }
 
+  const Word word_;
   const Rows& rows_;
   const int group_, lane_;
   unsigned before_[8], behind_[8];

@@ -66,11 +66,10 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
 
   /// @param line    the lane's: eight rows, line.group(q), which are padded; of a row's word, line.word(row), in halves
   ///                line.halves(word), which are rounded_halves() or kNoHalves, and in double, where
-  ///                line.has_site(word), line.square(word)
-  /// @param weight  of the square of a step along the line
+  ///                line.has_site(word), line.square(word); of the square of a step along it, line.weight()
   template <class Line>
-  __device__ void find(const Line& line, double weight) {
-    keep_candidates(line, weight);
+  __device__ void find(const Line& line) {
+    keep_candidates(line);
     Base::find_anchors();
   }
 
@@ -194,7 +193,7 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
   }
 
   template <class Line>
-  __device__ void keep_candidates(const Line& line, double weight) {
+  __device__ void keep_candidates(const Line& line) {
     const int chunks = bracket_chunks(n_);
     // Of each of the unit's chunks: its number, values, candidates, and how many of these there are before it.
     const auto for_own = [&](auto&& take) {
@@ -207,7 +206,7 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
     for_own([&](int chunk, int c) { are_small &= load(value[c], line, chunk); });
     if (!__syncthreads_and(are_small)) {
       const double least = least_square(line);
-      for_own([&](int chunk, int c) { load_above(value[c], line, chunk, least, 2 / weight); });
+      for_own([&](int chunk, int c) { load_above(value[c], line, chunk, least, 2 / line.weight()); });
     }
     for_own([&](int chunk, int c) {
       mask[c] = candidates(value[c]);

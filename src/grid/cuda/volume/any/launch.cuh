@@ -19,15 +19,13 @@ inline constexpr LineBlock kSiteBlocks[] = {{128, 128}, {256, 256}, {256, 512}, 
 /// Calls pass(threads, rows) with those of a block, constants. @param chosen  its number
 template <const auto& kBlocks, class Pass>
 void with_line_block(int chosen, Pass&& pass) {
-  const auto pass_chosen = [&]<int... k>(std::integer_sequence<int, k...>) {
-    const auto pass_if = [&](auto block) {
-      constexpr LineBlock kBlock = kBlocks[block];
-      if (block == chosen)
-        pass(std::integral_constant<int, kBlock.threads>{}, std::integral_constant<int, kBlock.rows>{});
-    };
-    (pass_if(std::integral_constant<int, k>{}), ...);
+  const auto try_all = [&]<int... k>(std::integer_sequence<int, k...>) {
+    (void)((k == chosen &&
+            (pass(std::integral_constant<int, kBlocks[k].threads>{}, std::integral_constant<int, kBlocks[k].rows>{}),
+             true)) ||
+           ...);
   };
-  pass_chosen(std::make_integer_sequence<int, static_cast<int>(std::size(kBlocks))>{});
+  try_all(std::make_integer_sequence<int, static_cast<int>(std::size(kBlocks))>{});
 }
 
 /// The block for lines of n elements. @param memory  that it takes @param share  as line_block_for() has it
@@ -48,19 +46,20 @@ void solve_lines(const VolumePasses& p, const AnySpacing& spacing, const typenam
                  int z_block) {
   const Volume& v = p.volume;
   with_line_block<kBlocks>(y_block, [&](auto threads, auto rows) {
-    launch(solve_any_along_y<threads, rows, kRuns, Sink::kFinds>, 2 * p.y_tiles(), threads, any_memory_along_y(v.ny),
-           p.stream, v, spacing);
+    using Pass = PassAlongY<threads, rows, kRuns, Sink::kFinds>;
+    launch(solve_any<Pass>, 2 * p.y_tiles(), threads, any_memory_along_y(v.ny), p.stream, v, spacing,
+           typename Pass::Target{});
   });
   with_line_block<kBlocks>(z_block, [&](auto threads, auto rows) {
-    launch(solve_any_along_z<threads, rows, kRuns, Sink>, 2 * p.z_tiles(), threads, brackets_memory(v.nz), p.stream, v,
-           spacing, target);
+    launch(solve_any<PassAlongZ<threads, rows, kRuns, Sink>>, 2 * p.z_tiles(), threads, brackets_memory(v.nz), p.stream,
+           v, spacing, target);
   });
 }
 
 template <Runs kRuns>
 void VolumePasses::solve_any(const ExactWeights& weights) const {
   // What blocks take besides.
-  constexpr std::size_t kBesides = sizeof(typename LineEnds<kRuns>::Words) + sizeof(SortedRows) + kNumbersMemory,
+  constexpr std::size_t kBesides = sizeof(RunWords<kRuns != Runs::none>) + sizeof(SortedRows) + kNumbersMemory,
                         kBesidesAlongY = kBesides + sizeof(ByteDistances) + 2 * sizeof(PlaneKeys);
   const int ny = volume.ny, nz = volume.nz;
   solve_lines<kLineBlocks, kRuns, DistanceSink<kRuns>>(

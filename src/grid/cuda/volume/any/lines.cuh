@@ -16,15 +16,15 @@ namespace fathom::grid::cuda::volume {
 template <bool kWinners>
 class EightSquares {
  public:
-  /// @param first  of the eight
-  /// @param steps  along the line
-  __device__ EightSquares(int first, const StepSquares& steps) : first_(first), steps_(steps) {
+  /// @param first    of the eight
+  /// @param no_step  step_squares() along the line, from that of no steps on
+  __device__ EightSquares(int first, const double* no_step) : first_(first), no_step_(no_step) {
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = kNoSquareExact;
   }
   template <class Line>
   __device__ void offer(int row, unsigned word, const Line& line) {
-    const double* along_line = steps_.from(first_ - row);
+    const double* along_line = no_step_ + (first_ - row);
     const double square = line.square(word);
     const unsigned both = word << 16 | static_cast<unsigned>(row);
 #pragma unroll
@@ -44,42 +44,9 @@ class EightSquares {
 
  private:
   const int first_;
-  const StepSquares steps_;
+  const double* const no_step_;
   unsigned winner_[8];
 };
-
-/// Blocks of a pass per multiprocessor.
-constexpr int any_blocks(int threads) { return resident_blocks(threads, kResidentThreadsAt64 / threads); }
-
-/// Groups of a tile's rows that no window settles. By all threads of the block, after a barrier.
-///
-/// @param window  solves group q if all of the warp's are near: window(q), which says whether it did
-/// @returns bit k: the warp's groups of round k
-template <int kThreads, class OfWindow>
-__device__ unsigned left_by_windows(int groups, OfWindow&& window) {
-  unsigned left = 0;
-  for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16)
-    if (!window(q0 + lane_id() / 16)) left |= 1u << k;
-  return left;
-}
-
-/// Groups that are left, from squares in double of rows that are tried for each.
-///
-/// @param rows   which: rows.for_rows(group, line, offer), as Brackets have it
-/// @param line   of the lane, as Brackets ask for it
-/// @param store  takes what has been found: store(q, eight)
-template <int kThreads, bool kWinners, class Rows, class Line, class Store>
-__device__ void solve_left(const Rows& rows, const Line& line, int n, const StepSquares& steps, unsigned left,
-                           Store&& store) {
-  const int groups = row_groups(n);
-  for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16) {
-    if (!(left >> k & 1)) continue;
-    const int q = q0 + lane_id() / 16;
-    EightSquares<kWinners> eight(q * 8, steps);
-    rows.for_rows(min(q, groups - 1), line, [&](int row, unsigned word) { eight.offer(row, word, line); });
-    store(q, eight);
-  }
-}
 
 /// The few rows of a line that have sites, for each group all of them.
 struct FewOfLine {
@@ -92,58 +59,151 @@ struct FewOfLine {
   }
 };
 
-/// The ends of runs along the lines of half a tile: an element beyond is nearer than all behind it, whatever these are
-/// taken for.
-template <Runs kRuns>
-class LineEnds {
+/// Half a tile along an axis: what the passes along both do alike. All functions are called by all threads of the block.
+///
+/// Of labels and sides, the ends of runs along the lines are taken in, too: an element beyond is nearer than all behind
+/// it, whatever these are taken for.
+///
+/// @tparam Pass  keys(), of steps along the line; what it does in its own way is said where it is asked for
+/// @tparam Line  of the lane, as Brackets ask for it; along(steps), squares of steps along it; kFinds: whether nearest
+///               sites are asked for, and no keys are searched; kWinners, of EightSquares
+template <class Pass, class Line, int kBlock, int kMostRows, Runs kRuns>
+class LinePass {
  public:
-  using Words = RunWords<kRuns != Runs::none>;
+  static constexpr int kThreads = kBlock;
+  static constexpr bool kHasRuns = kRuns != Runs::none, kFinds = Line::kFinds;
+  using Keys = typename Line::Keys;
+  using Eight = EightSquares<Line::kWinners>;
 
-  /// @param line  the lane's
-  __device__ LineEnds(Words& words, int rows, int line) : runs_(words, rows), line_(line) {}
+  struct Shared {
+    int has_ends;
+    SortedRows filled;
+    RunWords<kHasRuns> run_words;
+    Keys keys;  ///< where lanes ask for different ones
+  };
 
-  /// By all threads of the block, between barriers. @param changes_of  changes_of(row)
-  /// @param has_any  shared; 0
-  template <class ChangesOf>
-  __device__ void fill(ChangesOf&& changes_of, int* has_any) {
-    if constexpr (kRuns == Runs::none) return;
-    if (runs_.fill_half(line_ & 16, changes_of)) atomicOr(has_any, 1);
+  /// From the rows that have sites, where these are few: Pass::put_few() puts them. @returns whether they are
+  __device__ bool solve_few() const {
+    if (kHasRuns || with_sites_ > kFewRows) return false;
+    pass().put_few();
+    __syncthreads();
+    solve(FewOfLine{shared_.filled}, ~0u);
+    return true;
   }
-  /// Steps from eight rows to the nearest one beyond an end, negative upwards, where of two that are as near the upper
-  /// one counts; 0: there is none.
-  __device__ void nearest(int group, int (&to_end)[8]) const { runs_.nearest(group, line_, kLongestKeyed, to_end); }
 
-  /// A minimum with the keys of eight rows. @param keys  of steps along the line
-  template <class KeysOfLine>
-  __device__ void bound(int group, unsigned* best, const KeysOfLine& keys) const {
-    unsigned to_end[8];
-    runs_.steps(group, line_, to_end);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = min(best[j], keys.of[min(to_end[j], KeysOfLine::kSteps)]);
+  /// Groups of rows that windows settle, if all of a warp's are near and Pass::take(first row, window) says so.
+  /// @returns bit k: whether the warp's groups of round k are left
+  __device__ unsigned search() const {
+    const typename KeyWindow<Keys>::Rows rows(memory_, n_);
+    unsigned left = 0;
+    for (int k = 0, q0 = warp_number() * 2; q0 < groups_; ++k, q0 += kThreads / 16) {
+      const int q = q0 + lane_id() / 16, own = min(q, groups_ - 1);
+      KeyWindow<Keys> window(rows, own, lane(), pass().keys());
+      if (has_ends()) bound(own, window.best);
+      if (!window.search(n_ - q * 8) || !pass().take(q * 8, window)) left |= 1u << k;
+    }
+    return left;
   }
+
+  /// Those, by brackets. In place of keys, rows hold what Pass::put_steps() leaves.
+  __device__ void solve_others(unsigned left) {
+    pass().put_steps();
+    __syncthreads();
+    Brackets<kThreads, kMostRows> brackets(memory_ + Line::Rows::memory(n_) / sizeof(unsigned), n_);
+    brackets.find(line_);
+    solve(brackets, left);
+  }
+
+ protected:
+  /// @param no_step  as EightSquares have it
+  __device__ LinePass(const Volume& v, const AnySpacing& spacing, const HalfTile& half, Shared& shared, uint4* memory,
+                      int rows, const double* no_step)
+      : v_(v),
+        spacing_(spacing),
+        half_(half),
+        shared_(shared),
+        memory_(reinterpret_cast<unsigned*>(memory)),
+        n_(rows),
+        groups_(row_groups(rows)),
+        line_(memory_, rows, spacing),
+        no_step_(no_step),
+        ends_(shared.run_words, rows) {}
+
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 16; }
+  __device__ bool has_ends() const { return kHasRuns && shared_.has_ends; }
+  /// Between barriers. @param changes  of a row, what the ends of runs along lines tell from the one before: changes(row)
+  template <class Changes>
+  __device__ void fill_ends(Changes&& changes) const {
+    if (kHasRuns && ends_.fill_half(half_.first, changes)) atomicOr(&shared_.has_ends, 1);
+  }
+
+  const Volume& v_;
+  const AnySpacing& spacing_;
+  const HalfTile& half_;
+  Shared& shared_;
+  unsigned* const memory_;
+  const int n_, groups_;
+  const Line line_;
+  int with_sites_ = 0;  ///< rows
 
  private:
-  RunEnds runs_;
-  int line_;
+  __device__ const Pass& pass() const { return *static_cast<const Pass*>(this); }
+
+  /// Groups that are left, from squares in double of rows that are tried for each: rows.for_rows(group, line, offer).
+  /// Pass::write(first row, eight, to_end) takes what has been found, to_end being steps to an end that is as near; 0:
+  /// none is.
+  template <class Rows>
+  __device__ void solve(const Rows& rows, unsigned left) const {
+    for (int k = 0, q0 = warp_number() * 2; q0 < groups_; ++k, q0 += kThreads / 16) {
+      if (!(left >> k & 1)) continue;
+      const int q = q0 + lane_id() / 16, own = min(q, groups_ - 1);
+      Eight eight(q * 8, no_step_);
+      rows.for_rows(own, line_, [&](int row, unsigned word) { eight.offer(row, word, line_); });
+      int to_end[8] = {};
+      if (has_ends()) take_nearer_ends(own, eight.best, to_end);
+      pass().write(q * 8, eight, to_end);
+    }
+  }
+  /// The ends that are nearer than what was found in a group's rows, in place of it. Of two that are as near the upper
+  /// one counts.
+  __device__ void take_nearer_ends(int group, double (&best)[8], int (&to_end)[8]) const {
+    ends_.nearest(group, half_.first + lane(), kLongestKeyed, to_end);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const double square = line_.along(abs(to_end[j]));
+      const bool is_first = square < best[j] || (square == best[j] && to_end[j] < 0);
+      if (to_end[j] != 0 && is_first) best[j] = square;
+      else to_end[j] = 0;
+    }
+  }
+  /// A minimum with the keys of the ends around a group's rows.
+  __device__ void bound(int group, unsigned* best) const {
+    unsigned to_end[8];
+    ends_.steps(group, half_.first + lane(), to_end);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = min(best[j], shared_.keys.of[min(to_end[j], Keys::kSteps)]);
+  }
+
+  const double* const no_step_;
+  const RunEnds ends_;
 };
 
-/// The ends of runs that are nearer than what was found in rows of group q, in place of it. Of two that are as near the
-/// first counts.
-///
-/// @param square_of  of so many steps along the line
-/// @param to_end     steps to an end that is taken; 0: none is
-template <Runs kRuns, class SquareOf>
-__device__ void take_nearer_ends(const LineEnds<kRuns>& ends, int q, double (&best)[8], int (&to_end)[8],
-                                 SquareOf&& square_of) {
-  int steps[8] = {};
-  if constexpr (kRuns != Runs::none) ends.nearest(q, steps);
-#pragma unroll
-  for (int j = 0; j < 8; ++j) {
-    const double square = square_of(abs(steps[j]));
-    const bool is_first = square < best[j] || (square == best[j] && steps[j] < 0);
-    to_end[j] = steps[j] != 0 && is_first ? steps[j] : 0;
-    if (to_end[j] != 0) best[j] = square;
-  }
+/// A pass's kernel. @param target  where the results of the last one go
+template <class Pass>
+__global__ void __launch_bounds__(Pass::kThreads,
+                                  resident_blocks(Pass::kThreads, kResidentThreadsAt64 / Pass::kThreads))
+    solve_any(const __grid_constant__ Volume v, const __grid_constant__ AnySpacing spacing,
+              const __grid_constant__ typename Pass::Target target) {
+  extern __shared__ uint4 any_shared[];
+  __shared__ typename Pass::Shared shared;
+  const HalfTile half = Pass::half_of(v, blockIdx.x);
+  if (half.is_outside(v)) return;
+  Pass pass(v, spacing, target, half, shared, any_shared);
+  if (pass.look() || pass.solve_few()) return;
+  unsigned left = ~0u;
+  if (pass.fill())
+    if constexpr (!Pass::kFinds) left = pass.search();
+  if (Pass::kFinds || __syncthreads_or(left != 0)) pass.solve_others(left);
 }
 
 /// The rows of a tile along y, in words.
@@ -271,37 +331,47 @@ struct SignedSteps {
   }
 };
 
+/// A lane's line in shared memory.
+template <class RowsOfLine, class KeysOfLine>
+struct StepLine {
+  using Rows = RowsOfLine;
+  using Keys = KeysOfLine;
+
+  __device__ StepLine(unsigned* memory, int n, const AnySpacing& s) : rows(memory, n), spacing(s) {}
+
+  __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
+
+  const Rows rows;
+  const AnySpacing& spacing;
+};
+
 /// A line along y: rows of RowSteps.
 template <bool kSided>
-struct LineOfPlane {
-  StepRows rows;
-  const AnySpacing& spacing;
+struct LineOfPlane : StepLine<StepRows, PlaneKeys> {
+  using StepLine::StepLine;
+  using Words = RowSteps<kSided>;
+  static constexpr bool kFinds = kSided, kWinners = true;
 
-  __device__ unsigned word(int row) const { return rows.at(row, static_cast<int>(threadIdx.x) % 16); }
-  __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
-  __device__ bool has_site(unsigned word) const { return RowSteps<kSided>::steps(word) < kNoneInWord; }
-  __device__ double square(unsigned word) const {
-    return spacing.square(0, static_cast<int>(RowSteps<kSided>::steps(word)));
-  }
+  __device__ double weight() const { return spacing.y; }
+  __device__ double along(int steps) const { return spacing.times_y * squared(steps); }
+  __device__ bool has_site(unsigned word) const { return Words::steps(word) < kNoneInWord; }
+  __device__ double square(unsigned word) const { return spacing.square(0, static_cast<int>(Words::steps(word))); }
   __device__ unsigned halves(unsigned word) const {
-    const unsigned steps = RowSteps<kSided>::steps(word);
+    const unsigned steps = Words::steps(word);
     const unsigned halves = rounded_halves(small_float(steps * steps) * spacing.halves_y_of_x);
     return has_site(word) ? halves : kNoHalves;
   }
 };
 
-/// Of a half tile along y or z, for each plane: kNarrow where the pass along y has left steps.
-__device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile& half) {
-  return v.kind + ((half.tile.item * v.words + half.tile.word) * 2 + half.first / 16) * v.nz;
-}
-
 /// A line along z: rows of words of steps.
-struct LineOfVolume {
-  KeyWindow<VolumeKeys>::Rows rows;
-  const AnySpacing& spacing;
+template <bool kFindsSites>
+struct LineOfVolume : StepLine<KeyWindow<VolumeKeys>::Rows, VolumeKeys> {
+  using StepLine::StepLine;
+  static constexpr bool kFinds = kFindsSites, kWinners = kFindsSites;
 
-  __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
-  __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
+  __device__ double weight() const { return spacing.z; }
+  __device__ double along(int steps) const { return spacing.times_z * squared(steps); }
   __device__ bool has_site(unsigned word) const { return word != Steps::kNone; }
   __device__ double square(unsigned word) const {
     const Steps steps(word);
@@ -314,6 +384,11 @@ struct LineOfVolume {
     return has_site(word) ? rounded_halves(halves) : kNoHalves;
   }
 };
+
+/// Of a half tile along y or z, for each plane: kNarrow where the pass along y has left steps.
+__device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile& half) {
+  return v.kind + ((half.tile.item * v.words + half.tile.word) * 2 + half.first / 16) * v.nz;
+}
 
 /// √squares as roots_of() has them, also of 0 and, with kInfinite, of infinity.
 template <bool kInfinite>

@@ -37,13 +37,13 @@ struct Keys {
   static constexpr std::uint32_t kEnd =  ///< and more: not near
       std::min<std::uint64_t>(std::uint64_t{kNear * kNear} << (kPlaces + kBits), (1u << 31) - (1u << kBits));
 
-  std::uint32_t of[kSteps + 1];  ///< so many steps along an axis
+  std::uint32_t of[kSteps + 2];  ///< so many steps along an axis; the last is kEnd
 
   /// @param ratio  of the axis' squared spacing to the least
   /// @param step   what is added behind the square
   static Keys along(double ratio, std::uint32_t step) {
     Keys keys;
-    for (std::uint32_t i = 0; i <= kSteps; ++i) keys.of[i] = along(ratio, step, i);
+    for (std::uint32_t i = 0; i <= kSteps + 1; ++i) keys.of[i] = along(ratio, step, i);
     return keys;
   }
   /// Of i steps.
@@ -118,43 +118,27 @@ struct AnySpacing {
   }
 };
 
-/// Squares of steps in double along lines of so many rows, to both sides, from a table: so a row that is offered to eight
-/// takes eight loads that need not wait for each other, in place of eight products of integers that are made doubles
-/// first.
-class StepSquares {
- public:
-  static constexpr __host__ __device__ int count(int rows) { return none(rows) + rows + 16; }
-  /// The place of no steps. Behind a line's last row, a group of eight may end, and a warp have one more.
-  static constexpr __host__ __device__ int none(int rows) { return rows; }
-
-  /// @param of  so many squares
-  __device__ StepSquares(const double* of, int rows) : of_(of), none_(none(rows)) {}
-
-  /// Of so many steps, below 0 to rows behind, and from there on.
-  __device__ const double* from(int steps) const { return of_ + static_cast<unsigned>(none_ + steps); }
-
- private:
-  const double* of_;
-  const int none_;
-};
+/// How many squares of steps there are in double along lines of so many rows, to both sides, in a table: so a row that
+/// is offered to eight takes eight loads that need not wait for each other, in place of eight products of integers that
+/// are made doubles first. That of no steps is the one with the number of rows. Behind a line's last row, a group of
+/// eight may end, and a warp have one more.
+inline __host__ __device__ constexpr int step_squares(int rows) { return 2 * rows + 16; }
 
 /// What is found out about near sites before all else (volume/any/tabulate.cuh).
 struct alignas(double) StepTables {
   PlaneKeys plane_y, plane_x;                  ///< the spacing's, where lanes ask for different ones
   std::uint32_t pair[kPairs];                  ///< VolumeKeys by their last bits: of a pair of steps
-  std::uint32_t pair_steps[kPairs];            ///< the pair, as Steps have it
   float distance[VolumeKeys::kNear * kPairs];  ///< [steps along z][as above]; less than 0: in doubt
   std::uint32_t plane[kPlanePairs];            ///< [steps along y][along x]: words of Steps, or kInDoubt
 
-  /// Squares of steps along z, and along y, lie behind the rest.
+  /// step_squares() along z, and along y, lie behind the rest.
   static std::size_t bytes(int nz, int ny) {
-    return sizeof(StepTables) +
-           static_cast<std::size_t>(StepSquares::count(nz) + StepSquares::count(ny)) * sizeof(double);
+    return sizeof(StepTables) + static_cast<std::size_t>(step_squares(nz) + step_squares(ny)) * sizeof(double);
   }
   __device__ double* squares() { return reinterpret_cast<double*>(this + 1); }
-  __device__ const double* squares() const { return reinterpret_cast<const double*>(this + 1); }
-  __device__ StepSquares along_z(int nz) const { return {squares(), nz}; }
-  __device__ StepSquares along_y(int nz, int ny) const { return {squares() + StepSquares::count(nz), ny}; }
+  /// Of no steps: of others, so many places behind or, to rows behind, before.
+  __device__ const double* along_z(int nz) const { return reinterpret_cast<const double*>(this + 1) + nz; }
+  __device__ const double* along_y(int nz, int ny) const { return along_z(nz) - nz + step_squares(nz) + ny; }
 };
 
 /// The steps to a site in the same plane.
@@ -175,40 +159,41 @@ struct Steps {
     return max(y, x) < VolumeKeys::kNear ? __ldg(tables.pair + pair_of(y, x)) : far_word_of(y, x);
   }
   /// The far word of the same steps.
-  static __device__ unsigned far(const StepTables& tables, unsigned word) {
-    return word >= kFar ? word : __ldg(tables.pair_steps + word % kPairs);
+  static __device__ unsigned far(unsigned word) {
+    const auto pair = static_cast<int>(word % kPairs);
+    return word >= kFar ? word : far_word_of(pair / VolumeKeys::kNear, pair % VolumeKeys::kNear);
   }
 };
 
 __device__ inline float root_of_exact(double square) { return static_cast<float>(sqrt(square)); }
 
-/// What rows of a search hold: along y keys, along z words of steps, which are no less than their end where they are no
-/// keys. To keys none wraps when it is added.
-template <class KeysOfRows>
-struct KeyRows {
-  static constexpr unsigned kNone = std::is_same_v<KeysOfRows, VolumeKeys> ? Steps::kNone : KeysOfRows::kEnd;
-  static_assert(kNone >= KeysOfRows::kEnd && KeysOfRows::kEnd + kNone > kNone);
+/// What windows compare: along y keys, along z words of steps, which are no less than their end where they are no keys.
+/// To keys none wraps when it is added.
+template <class KeysOfLine>
+struct WindowKeys : WindowSites {
+  static constexpr unsigned kNone = std::is_same_v<KeysOfLine, VolumeKeys> ? Steps::kNone : KeysOfLine::kEnd;
+  static constexpr unsigned kSquare = 1, kStep = 0;
+  static_assert(kNone >= KeysOfLine::kEnd && KeysOfLine::kEnd + kNone > kNone);
+
+  const KeysOfLine& keys;  ///< of steps along the line
+
+  __device__ explicit WindowKeys(const KeysOfLine& k) : keys(k) {}
+  __device__ unsigned square_of_steps(int steps) const { return keys.of[steps]; }
+  static __device__ unsigned largest(const unsigned* eight) { return greatest_of_eight(eight); }
 };
 
-/// From where a lane's words of a row and of each sixteenth before and behind it are, as WindowRows keep them: of row r
-/// at [16 r].
-__device__ inline unsigned* each_sixteenth(unsigned* memory, int row, int lane) {
-  return memory + (((row * 16 + lane) ^ ((row & 8) << 1)) - row * 16);
-}
-
 /// Eight rows from those that are near, by their keys.
-template <class KeysOfRows>
-class KeyWindow {
+template <class KeysOfLine>
+class KeyWindow : public Window<WindowKeys<KeysOfLine>> {
+  using Word = WindowKeys<KeysOfLine>;
+
  public:
-  using Rows = WindowRows<KeyRows<KeysOfRows>>;
+  using Rows = WindowRows<Word>;
+  using Window<Word>::best;
 
   /// @param keys  of steps along the line
-  __device__ KeyWindow(const Rows& rows, int group, int lane, const KeysOfRows& keys)
-      : rows_(rows), group_(group), lane_(lane), keys_(keys) {
-    const auto own = rows.group(group, lane);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
-  }
+  __device__ KeyWindow(const Rows& rows, int group, int lane, const KeysOfLine& keys)
+      : Window<Word>(rows, group, lane, Word(keys)) {}
 
   /// @param count  rows of the line from the group's first on: those behind keep no search busy
   /// @returns whether all of the warp's are near
@@ -218,47 +203,22 @@ class KeyWindow {
       for (int j = 0; j < 8; ++j)
         if (j >= count) best[j] = 0;
     }
-    if (settled(1)) return true;
     // Beside a long search, what one that fails costs is little: it is all of the tile that is solved in another way.
-    constexpr bool kShort = KeysOfRows::kSteps <= 24;
-    if (kShort && __popc(__ballot_sync(kAllLanes, least_of_eight(best) >= KeysOfRows::kEnd)) > kFar) return false;
-#pragma unroll 1
-    for (int m = 0; m < KeysOfRows::kSteps / 8; ++m) {
-      const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
-#pragma unroll
-      for (int s = 1; s <= 8; ++s) {
-        const int steps = 8 * m + s;
-        const unsigned key = keys_.of[steps];
-        behind_[s - 1] = right[s - 1];
-        before_[8 - s] = left[8 - s];
-#pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(behind_[(j + s) & 7], key, best[j]);
-#pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(before_[(j - s) & 7], key, best[j]);
-        const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
-        if (look && settled(min(steps + 1, KeysOfRows::kSteps))) return true;
-      }
-    }
-    return false;
+    constexpr bool kShort = KeysOfLine::kSteps <= 24;
+    if (kShort && __popc(__ballot_sync(kAllLanes, least_of_eight(best) >= KeysOfLine::kEnd)) > kFar) return false;
+    return this->search_while([](int m) { return m + 1 < KeysOfLine::kSteps / 8; });
   }
-
   /// Whether all of the warp's are sites.
   __device__ bool is_all_sites() const { return !__any_sync(kAllLanes, greatest_of_eight(best) > 0); }
 
-  unsigned best[8];
-
  private:
   static constexpr int kFar = 24;  ///< lanes of whose rows none is near, from which a short search is no use
-
-  /// Whether rows from so many steps on cannot be nearer.
-  __device__ bool settled(int steps) const {
-    return !__any_sync(kAllLanes, greatest_of_eight(best) >= keys_.of[steps]);
-  }
-
-  const Rows& rows_;
-  const int group_, lane_;
-  const KeysOfRows& keys_;
-  unsigned before_[8], behind_[8];
 };
+
+/// From where a lane's words of a row and of each sixteenth before and behind it are, as WindowRows keep them: of row r
+/// at [16 r].
+__device__ inline unsigned* each_sixteenth(unsigned* memory, int row, int lane) {
+  return memory + (((row * 16 + lane) ^ ((row & 8) << 1)) - row * 16);
+}
 
 }  // namespace fathom::grid::cuda::volume

@@ -58,18 +58,17 @@ class Tabulation {
 
   /// What needs no search. @param thread  of the grid
   __device__ void put_others(int nz, int ny, int thread) const {
-    const int along_z = StepSquares::count(nz), y = thread / VolumeKeys::kNear, x = thread % VolumeKeys::kNear;
-    static_assert(2 * StepSquares::count(kLongestKeyed) <= kTabulateBlocks * kTabulateBlock);
+    const int along_z = step_squares(nz), y = thread / VolumeKeys::kNear, x = thread % VolumeKeys::kNear;
+    static_assert(2 * step_squares(kLongestKeyed) <= kTabulateBlocks * kTabulateBlock);
     if (thread <= PlaneKeys::kSteps) {
       tables_->plane_y.of[thread] = keys_.plane_y.of[thread];
       tables_->plane_x.of[thread] = keys_.plane_x.of[thread];
     }
-    if (thread < along_z) tables_->squares()[thread] = spacing_.times_z * squared(thread - StepSquares::none(nz));
-    else if (thread < along_z + StepSquares::count(ny))
-      tables_->squares()[thread] = spacing_.times_y * squared(thread - along_z - StepSquares::none(ny));
+    if (thread < along_z) tables_->squares()[thread] = spacing_.times_z * squared(thread - nz);
+    else if (thread < along_z + step_squares(ny))
+      tables_->squares()[thread] = spacing_.times_y * squared(thread - along_z - ny);
     if (y >= VolumeKeys::kNear) return;
     tables_->pair[thread] = word_in_plane(y, x);
-    tables_->pair_steps[thread] = Steps::far_word_of(y, x);
   }
 
   /// The distance to a site of a volume. By a warp.

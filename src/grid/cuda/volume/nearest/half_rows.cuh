@@ -26,6 +26,7 @@ class HalfRows {
   __device__ std::uint16_t& at(int row, int column) const {
     return reinterpret_cast<std::uint16_t*>(memory_)[row / 8 * kGroup * 2 + row % 8 * 16 + column];
   }
+  __device__ unsigned get(int row, int column) const { return at(row, column); }
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) const {
     constexpr unsigned kNone = Words::kNone;
