@@ -44,7 +44,8 @@ class ColumnOfWords {
 
 /// Of each byte of sites, the steps from its bits to the nearest, or the squares of these; 255: there is none.
 /// @tparam kBeyond  elements that sites lie behind the bits
-template <bool kSquared, unsigned kBeyond>
+/// @tparam kSided   steps are doubled, and one more to the right: of two that are as near the left one is less
+template <bool kSquared, unsigned kBeyond, bool kSided = false>
 struct ByteTable {
   uint2 of[256];
 
@@ -53,7 +54,8 @@ struct ByteTable {
       for (int x = 0; x < 8; ++x) {
         unsigned least = 255;
         for (int k = 0; k < 8; ++k) {
-          const auto steps = static_cast<unsigned>(k < x ? x - k : k - x) + kBeyond;
+          const unsigned way = static_cast<unsigned>(k < x ? x - k : k - x) + kBeyond;
+          const unsigned steps = kSided ? 2 * way + (k > x ? 1 : 0) : way;
           if ((byte >> k & 1) != 0 && steps < least) least = steps;
         }
         (x < 4 ? of[byte].x : of[byte].y) |= (kSquared && least < 255 ? least * least : least) << (x % 4 * 8);
@@ -86,25 +88,30 @@ struct StepsOutside {
   }
 };
 
-/// Distances along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7. Sites lie `beyond`
-/// elements behind the bits, which carries and table have in them.
-struct EightDistances {
+/// Steps along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7. Sites lie `beyond` elements
+/// behind the bits, which carries and table have in them.
+/// @tparam kSided  as the table has it
+template <bool kSided>
+struct EightSteps {
   unsigned pair[4];
 
-  __device__ EightDistances(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
+  __device__ EightSteps(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
     const StepsOutside outside(word, first, beyond);
     const uint2 inside = of_byte[word.x >> first & 255];
+    constexpr unsigned kBoth = 0x10001u, kTimes = kSided ? 2 : 1, kRight = kSided ? kBoth : 0;
+    static_assert(kTimes * (kNoneInWord + 32 + 8) < 1 << 16);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       const unsigned bytes = k < 2 ? inside.x : inside.y;
       const unsigned own = k % 2 ? widen<0xB3A2>(bytes) : widen<0x9180>(bytes);
       const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
       const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
-      pair[k] = __viaddmin_u16x2(outside.left * 0x10001u, from_left, own);
-      pair[k] = __viaddmin_u16x2(outside.right * 0x10001u, from_right, pair[k]);
+      pair[k] = __viaddmin_u16x2(outside.left * (kTimes * kBoth), from_left * kTimes, own);
+      pair[k] = __viaddmin_u16x2(outside.right * (kTimes * kBoth), from_right * kTimes + kRight, pair[k]);
     }
   }
 };
+using EightDistances = EightSteps<false>;
 
 /// The same to the other side of a signed field: an element is a site to one of the two, whose distance is 0.
 __device__ inline EightDistances distances_to_other_side(uint2 word, uint2 other_word, int first,

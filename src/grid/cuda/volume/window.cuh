@@ -344,10 +344,6 @@ struct HalfTile {
   __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
 };
 
-/// Row (z, y) of `narrow` from the half's first column on: leads, as lead_row() has them.
-__device__ inline std::uint16_t* lead_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
-  return v.lead_row(half.tile.item, half.tile.word * 2 + half.first / 16, z, y);
-}
 /// A tile of the pass along z by the number of its job, numbered as the `kind` of halves is: so lines that lie beside
 /// each other in `narrow` are one behind the other.
 __device__ inline HalfTile narrow_half_along_z(const Volume& v, std::uint32_t job) {

@@ -94,16 +94,8 @@ class SitesOfRows {
   }
   /// A row has sites in all columns or in none.
   __device__ TileKind kind(int y) const { return static_cast<TileKind>(__ldg(kinds_ + y)); }
-  /// Of a row that keeps leads: whether they are far, which they are together.
-  __device__ bool is_far(int y) const { return Leads::is_far(any_lead(y)); }
-  /// The same of the half's first column: whether it is a site, and whether row y has it where the first one has.
-  __device__ bool is_here(int y) const { return any_lead(y) == Leads::kHere; }
-  __device__ bool is_like_first(int y) const { return any_lead(y) == any_lead(0); }
-  /// The same of all eight columns, the first of the half or the others.
-  __device__ bool are_like_first(int y, int which) const {
-    const uint4 own = eight_leads(y, which), first = eight_leads(0, which);
-    return own.x == first.x && own.y == first.y && own.z == first.z && own.w == first.w;
-  }
+  /// The first column's of the half, of a row that keeps leads. They are far together.
+  __device__ unsigned any_lead(int y) const { return __ldg(first_lead(y)); }
   __device__ Steps way_by(unsigned lead, int y) const { return way_by(lead, word_by(lead, y)); }
   /// To the site of row y, which has one in this thread's column.
   __device__ Steps way(int y) const { return kind(y) == kFull ? Steps{0, 0} : way_by(lead(y), y); }
@@ -155,7 +147,6 @@ class SitesOfRows {
  private:
   /// Of the half's first column.
   __device__ const std::uint16_t* first_lead(int y) const { return leads_ + y * kLeadsOfRow - (bit_ & 15); }
-  __device__ unsigned any_lead(int y) const { return __ldg(first_lead(y)); }
 
   const std::int32_t z_, depth_;
   const int bit_;
@@ -218,22 +209,10 @@ class SiteWriter {
       return square == UINT32_MAX ? __int_as_float(0x7F800000) : small_root(small_float(square));
     }
   };
-  /// The same where there is none, which is not asked for each element then.
-  struct NoSite {
-    static constexpr std::int32_t site = -1;
-    __device__ operator Result() const { return {UINT32_MAX, site}; }
-    static __device__ float distance() { return __int_as_float(0x7F800000); }
-  };
   /// Of an element of row y, from the square of the way to its site, steps of it, and the side that it lies on.
   __device__ Result result(int y, unsigned square, int along_y, int along_z, bool is_right) const {
     const auto others = static_cast<unsigned>(along_y * along_y + along_z * along_z);
     return {square, site(y + along_y, {signed_root_of_square(square - others, is_right), along_z})};
-  }
-  /// Of an element of row y, from what a search says of it.
-  __device__ Result near_result(int y, unsigned word) const {
-    const int steps = WindowSites::steps(word);
-    const std::int32_t rows = WindowSites::along_z_of(steps) * ny_ + WindowSites::along_line_of(steps);
-    return {WindowSites::square(word), site(y, {0, 0}) + rows * nx_ + WindowSites::along_x(word)};
   }
   /// Up to eight rows.
   ///
@@ -260,7 +239,7 @@ class SiteWriter {
                            [&](int j) { return result(j).site; });
   }
 
- private:
+ protected:
   const Emitter<std::int64_t>& emitter_;
   const std::int64_t item_;
   const std::int32_t z_, x_, first_x_, nx_, ny_;
