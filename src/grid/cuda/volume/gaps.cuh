@@ -56,4 +56,7 @@ class NearRows {
 template <int kThreads>
 using StretchesAlongZ = NearRows<kThreads, longest_line(kThreads) / 32, longest_line(kThreads)>;
 
+template <class Word, class Rows = WindowRows<Word>>
+using GapWindow = Window<Word, Rows>;
+
 }  // namespace fathom::grid::cuda::volume

@@ -88,30 +88,25 @@ struct StepsOutside {
   }
 };
 
-/// Steps along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7. Sites lie `beyond` elements
-/// behind the bits, which carries and table have in them.
-/// @tparam kSided  as the table has it
-template <bool kSided>
-struct EightSteps {
+/// Distances along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7. Sites lie `beyond`
+/// elements behind the bits, which carries and table have in them.
+struct EightDistances {
   unsigned pair[4];
 
-  __device__ EightSteps(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
+  __device__ EightDistances(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
     const StepsOutside outside(word, first, beyond);
     const uint2 inside = of_byte[word.x >> first & 255];
-    constexpr unsigned kBoth = 0x10001u, kTimes = kSided ? 2 : 1, kRight = kSided ? kBoth : 0;
-    static_assert(kTimes * (kNoneInWord + 32 + 8) < 1 << 16);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       const unsigned bytes = k < 2 ? inside.x : inside.y;
       const unsigned own = k % 2 ? widen<0xB3A2>(bytes) : widen<0x9180>(bytes);
       const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
       const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
-      pair[k] = __viaddmin_u16x2(outside.left * (kTimes * kBoth), from_left * kTimes, own);
-      pair[k] = __viaddmin_u16x2(outside.right * (kTimes * kBoth), from_right * kTimes + kRight, pair[k]);
+      pair[k] = __viaddmin_u16x2(outside.left * 0x10001u, from_left, own);
+      pair[k] = __viaddmin_u16x2(outside.right * 0x10001u, from_right, pair[k]);
     }
   }
 };
-using EightDistances = EightSteps<false>;
 
 /// The same to the other side of a signed field: an element is a site to one of the two, whose distance is 0.
 __device__ inline EightDistances distances_to_other_side(uint2 word, uint2 other_word, int first,

@@ -119,12 +119,51 @@ struct EightRows {
   __device__ T operator[](int j) const { return (j % 2 ? odd : even)[j * 16]; }
 };
 
+/// Half a tile's rows in shared memory, in 16 bits, two columns to a word: eight words to a row, and as many behind each eight rows, so that
+/// neighbouring groups of rows meet different banks.
+/// @tparam Words  kNone, which two columns have without a site; operator[] of a group's row, to a search
+template <class Words>
+class HalfRows {
+ public:
+  using Group = Words;
+
+  static __host__ __device__ std::size_t memory(int rows) {
+    return static_cast<std::size_t>(row_groups(rows) + 1) * kGroup * sizeof(unsigned);
+  }
+
+  __device__ HalfRows(unsigned* memory, int rows) : groups(row_groups(rows)), memory_(memory) {}
+
+  /// Four words of a row: a half of the eight.
+  __device__ void put(int row, int half, uint4 words) const {
+    reinterpret_cast<uint4*>(memory_)[row / 8 * (kGroup / 4) + row % 8 * 2 + half] = words;
+  }
+  __device__ std::uint16_t& at(int row, int column) const {
+    return reinterpret_cast<std::uint16_t*>(memory_)[row / 8 * kGroup * 2 + row % 8 * 16 + column];
+  }
+  __device__ unsigned get(int row, int column) const { return at(row, column); }
+  /// Rows behind the last, and the group that stands for all outside.
+  __device__ void pad(int rows) const {
+    constexpr unsigned kNone = Words::kNone;
+    for (int i = rows * 2 + static_cast<int>(threadIdx.x); i < (groups + 1) * 16; i += static_cast<int>(blockDim.x))
+      put(i / 2, i % 2, make_uint4(kNone, kNone, kNone, kNone));
+  }
+  __device__ Group group(int q, int lane) const {
+    const unsigned place = min(static_cast<unsigned>(q), static_cast<unsigned>(groups));  // −1 and below: outside
+    return {memory_ + place * kGroup, lane};
+  }
+
+  const int groups;
+
+ private:
+  static constexpr int kGroup = 9 * 8;  ///< words
+
+  unsigned* const memory_;
+};
+
 /// The tile in shared memory.
 template <class Word>
 class WindowRows {
  public:
-  static __host__ __device__ std::size_t memory(int rows) { return window_memory(rows); }
-
   __device__ WindowRows(unsigned* memory, int rows) : memory_(memory), groups(row_groups(rows)) {}
 
   /// Four words of a row: `quarter` of the 16.
@@ -136,6 +175,7 @@ class WindowRows {
   /// Where it is, and up to the end of its quarter those beside it.
   __device__ unsigned* at(int row, int lane) const { return memory_ + ((row * 16 + lane) ^ ((row & 8) << 1)); }
   __device__ unsigned get(int row, int lane) const { return (memory_ + lane)[(row * 16) ^ ((row & 8) << 1)]; }
+  static __host__ __device__ std::size_t memory(int rows) { return window_memory(rows); }
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) const {
     const uint4 none = make_uint4(Word::kNone, Word::kNone, Word::kNone, Word::kNone);

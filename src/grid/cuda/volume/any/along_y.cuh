@@ -62,18 +62,15 @@ class PassAlongY
       __syncthreads();
       return false;
     } else {
-      for (int i = t; i <= PlaneKeys::kSteps; i += kThreads) {
-        own_.keys_x.of[i] = __ldg(tables_.plane_x.of + i);
-        own_.keys.of[i] = __ldg(tables_.plane_y.of + i);
-      }
+      for (int i = t; i <= PlaneKeys::kSteps; i += kThreads)
+        own_.keys_x.of[i] = spacing_.plane_key_x(i), own_.keys.of[i] = spacing_.plane_key_y(i);
       for (int i = t; i < 256; i += kThreads) own_.of_byte[i] = byte_distances(i, kRuns == Runs::of_labels);
-      KeyWindow<PlaneKeys>::Rows(memory_, n_).pad(n_);
+      const KeyWindow<PlaneKeys>::Rows rows(memory_, n_);
+      rows.pad(n_);
       __syncthreads();
       static_assert(kUnbracketedSteps < PlaneKeys::kSteps);
       constexpr unsigned kNear = PlaneKeys::of_steps(kUnbracketedSteps);
       NearRows<kThreads, 64, kLongestKeyed> near;
-      static_assert(kThreads / 2 % 16 == 0);  // so that each sixteenth is among a thread's rows
-      unsigned* own = each_sixteenth(memory_, t / 2, t % 2 * 8);
       plane_.template for_steps<kThreads>(n_, own_.of_byte, [&](int r, const unsigned(&along_x)[4]) {
         unsigned keys[8], least = PlaneKeys::kEnd;
 #pragma unroll
@@ -83,9 +80,8 @@ class PassAlongY
           least = min(least, min(keys[k], keys[k + 1]));
         }
         near.add(r, least < kNear);
-        auto* to = reinterpret_cast<uint4*>(own + r * 16);
-        to[0] = make_uint4(keys[0], keys[1], keys[2], keys[3]);
-        to[1] = make_uint4(keys[4], keys[5], keys[6], keys[7]);
+        rows.put(r, t % 2 * 2, make_uint4(keys[0], keys[1], keys[2], keys[3]));
+        rows.put(r, t % 2 * 2 + 1, make_uint4(keys[4], keys[5], keys[6], keys[7]));
       });
       near.put(own_.near_of_warps);
       __syncthreads();
@@ -143,11 +139,11 @@ class PassAlongY
   __device__ void put_row(int row) const {
     const int steps =
         kHasRuns ? plane_.steps_beyond_run(row, lane()) : ColumnOfWords(half_.first + lane()).nearest(plane_.word(row));
-    line_.rows.at(row, lane()) = static_cast<std::uint16_t>(RowSteps<kSided>::of(steps));
+    line_.rows.at(row, lane()) = static_cast<std::uint16_t>(kSided ? steps : abs(steps));
   }
   /// From steps along y, and a row's word, to the word that is left.
   __device__ unsigned word_of(int y, unsigned row_steps) const {
-    if constexpr (kSided) return SignedSteps::word_of(y, row_steps);
+    if constexpr (kSided) return Steps::far_word_of(y, this->line_.steps(row_steps));
     else return Steps::word_of(tables_, abs(y), static_cast<int>(row_steps));
   }
   __device__ void store(int y, const unsigned (&steps)[8]) const {

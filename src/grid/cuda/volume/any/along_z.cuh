@@ -70,9 +70,7 @@ class DistanceSink {
   template <class Site>
   __device__ void write(int z, const double (&squares)[8], Site&& /*site*/) const {
     float distances[8];
-    any_roots_of<kRuns != Runs::none>(squares, distances);
-#pragma unroll
-    for (float& distance : distances) distance *= scale_;
+    any_distances<kRuns != Runs::none>(squares, scale_, distances);
     store(z, distances);
   }
   /// Where all sites are the elements themselves, or there is none.
@@ -106,7 +104,7 @@ class SiteSink {
 
   /// Linear index of the site to which a word leads from plane z: there are at most 2³¹ elements.
   __device__ std::int32_t site(int z, unsigned word) const {
-    const SignedSteps steps(word);
+    const Steps steps(word);
     const auto nx = static_cast<std::int32_t>(emitter_.input.extent[2]);
     return (z * v_.ny + half_.tile.line + steps.y) * nx + v_.first_x + half_.x + steps.x;
   }
@@ -124,11 +122,7 @@ class SiteSink {
       return emit_column<Along::z>(emitter_, half_.tile.item, {v_.first_x + half_.x, half_.tile.line, z}, count, found);
     }
     const SiteResults::Row row = emitter_.sites.row(v_.first_item + half_.tile.item, z, half_.tile.line);
-    const auto distances = [&](float(&roots)[8]) {
-      any_roots_of<true>(squares, roots);
-#pragma unroll
-      for (float& root : roots) root *= scale_;
-    };
+    const auto distances = [&](float(&eight)[8]) { any_distances<true>(squares, scale_, eight); };
     write_column<Along::z>(emitter_.sites, row, half_.x, count, distances, site);
   }
   __device__ void write_same(int z, bool none) const {
@@ -273,11 +267,9 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
   /// Far words.
   __device__ void put_steps() const {
     if constexpr (Sink::kFinds) return;
-    // Where each sixteenth row is, so that none is looked for: some threads may have none.
-    constexpr int kRows = kThreads / 16, kStep = kRows < 16 ? 16 : kRows / 16 * 16;
-    for (int first = static_cast<int>(threadIdx.x) / 16; first < kStep; first += kRows) {
-      unsigned* own = each_sixteenth(memory_, first, lane());
-      for (int r = first; r < n_; r += kStep) own[r * 16] = Steps::far(own[r * 16]);
+    for (int r = static_cast<int>(threadIdx.x) / 16; r < n_; r += kThreads / 16) {
+      unsigned* own = line_.rows.at(r, lane());
+      *own = Steps::far(*own);
     }
   }
 

@@ -5,8 +5,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume/any/brackets.cuh"
 #include "grid/cuda/volume/any/steps.cuh"
-#include "grid/cuda/volume/nearest/half_rows.cuh"
-#include "grid/cuda/volume/nearest/site_column.cuh"
+#include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -293,43 +292,12 @@ class RowsOfPlane {
 
 /// Steps along x of a column; behind the last row there is no site.
 struct StepsOfGroup {
-  static constexpr unsigned kNone = ~0u;
+  static constexpr unsigned kNone = 0x7FFF7FFFu;
   const unsigned* rows;
   int lane;
   __device__ unsigned operator[](int j) const { return reinterpret_cast<const std::uint16_t*>(rows)[j * 16 + lane]; }
 };
 using StepRows = HalfRows<StepsOfGroup>;
-
-/// What rows along y hold in 16 bits: steps along x to a site, and where sides are told, whether it lies to the right. Of
-/// no site they are many.
-template <bool kSided>
-struct RowSteps {
-  static constexpr unsigned kRight = 0x8000u;
-  static_assert(kNoneInWord + 32 < kRight);
-
-  static __device__ int of(int steps) { return abs(steps) | (kSided && steps > 0 ? static_cast<int>(kRight) : 0); }
-  static __device__ unsigned steps(unsigned word) { return kSided ? word % kRight : word; }
-  static __device__ bool is_right(unsigned word) { return word >= kRight; }
-};
-
-/// The words of Steps with signs, always as far ones are.
-struct SignedSteps {
-  static constexpr unsigned kRight = 1u << 23, kBehind = 1u << 24;
-  static_assert(kRight > (Steps::kNone ^ Steps::kFar));
-
-  int y, x;
-
-  __device__ explicit SignedSteps(unsigned word) {
-    const Steps steps(word);
-    y = word & kBehind ? steps.y : -steps.y;
-    x = word & kRight ? steps.x : -steps.x;
-  }
-  /// @param word  RowSteps
-  static __device__ unsigned word_of(int y, unsigned word) {
-    return Steps::far_word_of(abs(y), static_cast<int>(RowSteps<true>::steps(word))) | (y > 0 ? kBehind : 0) |
-           (RowSteps<true>::is_right(word) ? kRight : 0);
-  }
-};
 
 /// A lane's line in shared memory.
 template <class RowsOfLine, class KeysOfLine>
@@ -346,20 +314,25 @@ struct StepLine {
   const AnySpacing& spacing;
 };
 
-/// A line along y: rows of RowSteps.
+/// A line along y: rows of steps along x in 16 bits. Of no site they are many.
+/// @tparam kSided  they have signs
 template <bool kSided>
 struct LineOfPlane : StepLine<StepRows, PlaneKeys> {
   using StepLine::StepLine;
-  using Words = RowSteps<kSided>;
+  static_assert(kNoneInWord + 32 < 1 << 15);
+  static __device__ int steps(unsigned word) {
+    return kSided ? static_cast<std::int16_t>(word) : static_cast<int>(word);
+  }
   static constexpr bool kFinds = kSided, kWinners = true;
 
   __device__ double weight() const { return spacing.y; }
   __device__ double along(int steps) const { return spacing.times_y * squared(steps); }
-  __device__ bool has_site(unsigned word) const { return Words::steps(word) < kNoneInWord; }
-  __device__ double square(unsigned word) const { return spacing.square(0, static_cast<int>(Words::steps(word))); }
+  __device__ bool has_site(unsigned word) const {
+    return static_cast<unsigned>(kSided ? abs(steps(word)) : steps(word)) < kNoneInWord;
+  }
+  __device__ double square(unsigned word) const { return spacing.square(0, steps(word)); }
   __device__ unsigned halves(unsigned word) const {
-    const unsigned steps = Words::steps(word);
-    const unsigned halves = rounded_halves(small_float(steps * steps) * spacing.halves_y_of_x);
+    const unsigned halves = rounded_halves(small_float(squared(steps(word))) * spacing.halves_y_of_x);
     return has_site(word) ? halves : kNoHalves;
   }
 };
@@ -390,20 +363,20 @@ __device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile&
   return v.kind + ((half.tile.item * v.words + half.tile.word) * 2 + half.first / 16) * v.nz;
 }
 
-/// √squares as roots_of() has them, also of 0 and, with kInfinite, of infinity.
+/// Distances from squares, by roots_of(); also of 0 and, with kInfinite, of infinity.
 template <bool kInfinite>
-__device__ inline void any_roots_of(const double (&squares)[8], float (&roots)[8]) {
+__device__ inline void any_distances(const double (&squares)[8], float scale, float (&distances)[8]) {
   constexpr double kNothing = 0x1p-1000;  // beside squares; its root is 0 as a float
 #pragma unroll
   for (int j = 0; j < 8; j += 2) {  // two at a time, for the registers
     float two[2];
     roots_of({squares[j] + kNothing, squares[j + 1] + kNothing}, two);
-    roots[j] = two[0], roots[j + 1] = two[1];
-  }
-  if constexpr (kInfinite)
 #pragma unroll
-    for (int j = 0; j < 8; ++j)
-      if (squares[j] == kNoSquareExact) roots[j] = __builtin_inff();
+    for (int k = 0; k < 2; ++k) {
+      const bool is_none = kInfinite && squares[j + k] == kNoSquareExact;
+      distances[j + k] = (is_none ? __builtin_inff() : two[k]) * scale;
+    }
+  }
 }
 
 }  // namespace fathom::grid::cuda::volume

@@ -109,6 +109,10 @@ struct AnySpacing {
             .plane_y = PlaneKeys::along(y / least_in_plane, 1),
             .volume_z = VolumeKeys::along(z / least, 0)};
   }
+  /// Keys of i steps in a plane, where lanes ask for different ones: to compute them takes less time than to copy them
+  /// from where constants are.
+  __device__ std::uint32_t plane_key_y(unsigned i) const { return PlaneKeys::along(y / min(y, x), 1, i); }
+  __device__ std::uint32_t plane_key_x(unsigned i) const { return PlaneKeys::along(x / min(y, x), 0, i); }
   /// As the CPU adds them up.
   __device__ double square(int y_steps, int x_steps) const {
     return times_x * squared(x_steps) + times_y * squared(y_steps);
@@ -126,7 +130,6 @@ inline __host__ __device__ constexpr int step_squares(int rows) { return 2 * row
 
 /// What is found out about near sites before all else (volume/any/tabulate.cuh).
 struct alignas(double) StepTables {
-  PlaneKeys plane_y, plane_x;                  ///< the spacing's, where lanes ask for different ones
   std::uint32_t pair[kPairs];                  ///< VolumeKeys by their last bits: of a pair of steps
   float distance[VolumeKeys::kNear * kPairs];  ///< [steps along z][as above]; less than 0: in doubt
   std::uint32_t plane[kPlanePairs];            ///< [steps along y][along x]: words of Steps, or kInDoubt
@@ -141,20 +144,22 @@ struct alignas(double) StepTables {
   __device__ const double* along_y(int nz, int ny) const { return along_z(nz) - nz + step_squares(nz) + ny; }
 };
 
-/// The steps to a site in the same plane.
+/// The steps to a site in the same plane. Far words hold both with their signs, if these are asked for.
 struct Steps {
-  static constexpr unsigned kFar = 1u << 31, kFarBits = 11, kNone = kFar | 1u << (2 * kFarBits);  ///< far: y, x
+  static constexpr int kFarBits = 12;
+  static constexpr unsigned kFar = 1u << 31, kNone = kFar | 1u << (2 * kFarBits);
   static constexpr unsigned kAtSite = 0;                           ///< of the first near pair
   static constexpr unsigned kHere = kFar, kInDoubt = 0xFFFFFFFFu;  ///< no word is as large
-  static_assert(kLongestKeyed < 1 << kFarBits);
+  static_assert(kLongestKeyed <= 1 << (kFarBits - 1));
 
   int y, x;
 
   /// @param word  a far one
-  __device__ explicit Steps(unsigned word)
-      : y(static_cast<int>(word >> kFarBits & ((1u << kFarBits) - 1))),
-        x(static_cast<int>(word & ((1u << kFarBits) - 1))) {}
-  static __device__ unsigned far_word_of(int y, int x) { return kFar | static_cast<unsigned>(y << kFarBits | x); }
+  __device__ explicit Steps(unsigned word) : y(at(word >> kFarBits)), x(at(word)) {}
+  static __device__ unsigned far_word_of(int y, int x) {
+    constexpr unsigned kAll = (1u << kFarBits) - 1;
+    return kFar | (static_cast<unsigned>(y) & kAll) << kFarBits | (static_cast<unsigned>(x) & kAll);
+  }
   static __device__ unsigned word_of(const StepTables& tables, int y, int x) {
     return max(y, x) < VolumeKeys::kNear ? __ldg(tables.pair + pair_of(y, x)) : far_word_of(y, x);
   }
@@ -163,6 +168,9 @@ struct Steps {
     const auto pair = static_cast<int>(word % kPairs);
     return word >= kFar ? word : far_word_of(pair / VolumeKeys::kNear, pair % VolumeKeys::kNear);
   }
+
+ private:
+  static __device__ int at(unsigned word) { return static_cast<int>(word << (32 - kFarBits)) >> (32 - kFarBits); }
 };
 
 __device__ inline float root_of_exact(double square) { return static_cast<float>(sqrt(square)); }
@@ -214,11 +222,5 @@ class KeyWindow : public Window<WindowKeys<KeysOfLine>> {
  private:
   static constexpr int kFar = 24;  ///< lanes of whose rows none is near, from which a short search is no use
 };
-
-/// From where a lane's words of a row and of each sixteenth before and behind it are, as WindowRows keep them: of row r
-/// at [16 r].
-__device__ inline unsigned* each_sixteenth(unsigned* memory, int row, int lane) {
-  return memory + (((row * 16 + lane) ^ ((row & 8) << 1)) - row * 16);
-}
 
 }  // namespace fathom::grid::cuda::volume

@@ -12,7 +12,6 @@
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/gaps.cuh"
-#include "grid/cuda/volume/nearest/half_rows.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -44,14 +43,24 @@ struct SitePairs : WindowPairs {
 };
 
 /// The nearest sites along x of 8 neighbours of a row, two to a word: steps · 2, and 1 for those to the right.
-struct EightSites : EightSteps<true> {
+struct EightSites {
+  unsigned pair[4];
+
   /// @param first    bit of the first
   /// @param inside   how many of them lie inside the volume, from 8 on all: the others keep no search busy
   /// @param of_byte  kByteSites
-  __device__ EightSites(uint2 word, int first, int inside, const uint2* of_byte) : EightSteps(word, first, of_byte) {
+  __device__ EightSites(uint2 word, int first, int inside, const uint2* of_byte) {
+    constexpr unsigned kTwice = 2 * 0x10001u, kRight = 0x10001u;
+    static_assert(2 * (kNoneInWord + 32 + 8) < 1 << 16);
+    const StepsOutside outside(word, first);
+    const uint2 bytes = of_byte[word.x >> first & 255];
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      pair[k] = __vminu2(pair[k], 2 * WindowSites::kFar * 0x10001u);
+      const auto x = static_cast<unsigned>(2 * k);
+      const unsigned four = k < 2 ? bytes.x : bytes.y, own = k % 2 ? widen<0xB3A2>(four) : widen<0x9180>(four);
+      const unsigned left = 2 * (x | (x + 1) << 16), right = 2 * ((7 - x) | (6 - x) << 16) + kRight;
+      pair[k] = __viaddmin_u16x2(outside.right * kTwice, right, __viaddmin_u16x2(outside.left * kTwice, left, own));
+      pair[k] = __vminu2(pair[k], WindowSites::kFar * kTwice);
       if (inside < 8) pair[k] &= inside > 2 * k + 1 ? 0xFFFFFFFFu : inside > 2 * k ? 0xFFFFu : 0u;
     }
   }
