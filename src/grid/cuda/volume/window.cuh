@@ -401,30 +401,6 @@ __device__ inline HalfTile half_along_y(const Volume& v, std::uint32_t job) {
   return HalfTile(v.tile(job / 2, v.nz), job);
 }
 
-/// A thread's rows of a line, so many of which are asked for before any is looked at, also of the rest that there may
-/// be, in place of whose missing rows the last one is read again. A compiler's unrolled loop takes the rest one by one,
-/// and all of a block wait for the threads that have one.
-///
-/// @param load  of a row: load(row)
-/// @param take  takes a row's: take(row, loaded)
-template <int kTogether, class Load, class Take>
-__device__ void take_rows(int first, int step, int rows, Load&& load, Take&& take) {
-  decltype(load(0)) loaded[kTogether];
-  int row = first;
-  for (; row + (kTogether - 1) * step < rows; row += kTogether * step) {
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) loaded[k] = load(row + k * step);
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) take(row + k * step, loaded[k]);
-  }
-  if (row >= rows) return;
-#pragma unroll
-  for (int k = 0; k < kTogether - 1; ++k) loaded[k] = load(min(row + k * step, rows - 1));
-#pragma unroll
-  for (int k = 0; k < kTogether - 1; ++k)
-    if (row + k * step < rows) take(row + k * step, loaded[k]);
-}
-
 /// Sum over the block; `total` must be 0 before and is shared.
 template <class T>
 __device__ void add_over_block(T value, T* total) {

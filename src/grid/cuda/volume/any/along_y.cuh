@@ -33,11 +33,7 @@ class PassAlongY
 
   __device__ PassAlongY(const Volume& v, const AnySpacing& spacing, const Target&, const HalfTile& half, Shared& shared,
                         uint4* memory)
-      : Base(v, spacing, half, shared, memory, v.ny, v.step_tables->along_y(v.nz, v.ny)),
-        own_(shared),
-        plane_(v, half),
-        tables_(*v.step_tables),
-        column_(v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + half.x * v.wide_x_stride) {}
+      : Base(v, spacing, half, shared, memory, v.ny), own_(shared) {}
 
   /// Leaves the kind of the half tile. @returns whether that says all
   __device__ bool look() {
@@ -91,6 +87,7 @@ class PassAlongY
   }
 
   __device__ const PlaneKeys& keys() const { return spacing_.plane_y; }
+  __device__ const double* no_step() const { return tables_.along_y(v_.nz, n_); }
   /// @returns whether none of the warp's is in doubt
   __device__ bool take(int y, const KeyWindow<PlaneKeys>& window) const {
     unsigned steps[8] = {};
@@ -152,9 +149,9 @@ class PassAlongY
   }
 
   Shared& own_;
-  const RowsOfPlane<kRuns> plane_;
-  const StepTables& tables_;
-  std::uint32_t* const column_;
+  const RowsOfPlane<kRuns> plane_{v_, half_};
+  const StepTables& tables_ = *v_.step_tables;
+  std::uint32_t* const column_ = v_.wide_at(half_.tile.item, half_.tile.line, 0, half_.x);
 };
 
 }  // namespace fathom::grid::cuda::volume

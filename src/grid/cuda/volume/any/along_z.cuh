@@ -49,28 +49,27 @@ inline bool rounds_little(const ExactWeights& weights, double most_square) {
 
 /// Where float distances go, in this thread's column. Of a signed field, elements inside have negative ones.
 template <Runs kRuns>
-class DistanceSink {
- public:
+struct DistanceSink {
   static constexpr bool kFinds = false;
   struct Target {};
 
-  __device__ DistanceSink(const Volume& v, const AnySpacing& spacing, const Target&, const HalfTile& half)
-      : v_(v),
-        scale_(spacing.scale),
-        half_(half),
-        words_(v.word_line(half.tile)),
-        column_(v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x) {}
+  const Volume& v;
+  const AnySpacing& spacing;
+  const Target& target;
+  const HalfTile& half;
+  const uint2* const words = v.word_line(half.tile);
+  float* const column = v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x;
 
   __device__ void store(int z, const float (&distances)[8]) const {
-    if (half_.x >= v_.nx) return;
-    store_eight<false>(v_.nz - z, column_ + z * v_.distance.z_stride, v_.distance.z_stride,
+    if (half.x >= v.nx) return;
+    store_eight<false>(v.nz - z, column + z * v.distance.z_stride, v.distance.z_stride,
                        [&](int j) { return is_inside(z + j) ? -distances[j] : distances[j]; });
   }
   /// From squares. @param site  is not asked for
   template <class Site>
   __device__ void write(int z, const double (&squares)[8], Site&& /*site*/) const {
     float distances[8];
-    any_distances<kRuns != Runs::none>(squares, scale_, distances);
+    any_distances<kRuns != Runs::none>(squares, spacing.scale, distances);
     store(z, distances);
   }
   /// Where all sites are the elements themselves, or there is none.
@@ -79,68 +78,52 @@ class DistanceSink {
     store(z, {same, same, same, same, same, same, same, same});
   }
   __device__ int site(int, unsigned) const { return 0; }
-
- private:
   __device__ bool is_inside(int z) const {
-    return kRuns == Runs::of_sides && !(__ldg(&words_[z].x) >> (half_.x % 32) & 1);
+    return kRuns == Runs::of_sides && !(__ldg(&words[z].x) >> (half.x % 32) & 1);
   }
-
-  const Volume& v_;
-  const float scale_;
-  const HalfTile& half_;
-  const uint2* const words_;
-  float* const column_;
 };
 
 /// Where nearest sites go, and whatever else. V: the emitter's, integers where there is a unit.
 template <Runs kRuns, class V>
-class SiteSink {
- public:
+struct SiteSink {
   static constexpr bool kFinds = true;
   using Target = Emitter<V>;
 
-  __device__ SiteSink(const Volume& v, const AnySpacing& spacing, const Emitter<V>& emitter, const HalfTile& half)
-      : v_(v), scale_(spacing.scale), emitter_(emitter), half_(half) {}
+  const Volume& v;
+  const AnySpacing& spacing;
+  const Emitter<V>& emitter;
+  const HalfTile& half;
 
   /// Linear index of the site to which a word leads from plane z: there are at most 2³¹ elements.
   __device__ std::int32_t site(int z, unsigned word) const {
     const Steps steps(word);
-    const auto nx = static_cast<std::int32_t>(emitter_.input.extent[2]);
-    return (z * v_.ny + half_.tile.line + steps.y) * nx + v_.first_x + half_.x + steps.x;
+    const auto nx = static_cast<std::int32_t>(emitter.input.extent[2]);
+    return (z * v.ny + half.tile.line + steps.y) * nx + v.first_x + half.x + steps.x;
   }
   template <class Site>
   __device__ void write(int z, const double (&squares)[8], Site&& site) const {
-    const int count = v_.nz - z;
-    if (half_.x >= v_.nx) return;
-    if (!emitter_.sites.serves) {
+    const int count = v.nz - z;
+    if (half.x >= v.nx) return;
+    if (!emitter.sites.serves) {
       FoundSites<double> found;
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         found.square[j] = squares[j], found.site[j] = site(j);
-        if (kRuns != Runs::none && !v_.pins && j < count) found.inside |= unsigned{is_inside(z + j)} << j;
+        if (kRuns != Runs::none && !v.pins && j < count) found.inside |= unsigned{is_inside(z + j)} << j;
       }
-      return emit_column<Along::z>(emitter_, half_.tile.item, {v_.first_x + half_.x, half_.tile.line, z}, count, found);
+      return emit_column<Along::z>(emitter, half.tile.item, {v.first_x + half.x, half.tile.line, z}, count, found);
     }
-    const SiteResults::Row row = emitter_.sites.row(v_.first_item + half_.tile.item, z, half_.tile.line);
-    const auto distances = [&](float(&eight)[8]) { any_distances<true>(squares, scale_, eight); };
-    write_column<Along::z>(emitter_.sites, row, half_.x, count, distances, site);
+    const SiteResults::Row row = emitter.sites.row(v.first_item + half.tile.item, z, half.tile.line);
+    const auto distances = [&](float(&eight)[8]) { any_distances<true>(squares, spacing.scale, eight); };
+    write_column<Along::z>(emitter.sites, row, half.x, count, distances, site);
   }
   __device__ void write_same(int z, bool none) const {
     const double same = none ? kNoSquareExact : 0;
     write(z, {same, same, same, same, same, same, same, same},
           [&](int j) { return none ? -1 : site(z + j, Steps::kHere); });
   }
-
- private:
   /// Of signed labels. Masks have no sign here.
-  __device__ bool is_inside(int z) const {
-    return !(__ldg(&v_.changes_along_z(half_.tile)[z].y) >> (half_.x % 32) & 1);
-  }
-
-  const Volume& v_;
-  const float scale_;
-  const Emitter<V>& emitter_;
-  const HalfTile& half_;
+  __device__ bool is_inside(int z) const { return !(__ldg(&v.changes_along_z(half.tile)[z].y) >> (half.x % 32) & 1); }
 };
 
 /// Where the words of half a tile's rows lie.
@@ -178,12 +161,9 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
 
   __device__ PassAlongZ(const Volume& v, const AnySpacing& spacing, const Target& target, const HalfTile& half,
                         Shared& shared, uint4* memory)
-      : Base(v, spacing, half, shared, memory, v.nz, v.step_tables->along_z(v.nz)),
+      : Base(v, spacing, half, shared, memory, v.nz),
         far_elements_(shared.far_elements),
-        from_{v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + first_x() * v.wide_x_stride,
-              v.wide.z_stride, v.nx - first_x(), v.wide_x_stride},
-        kinds_(kinds_of_planes(v, half)),
-        sink_(v, spacing, target, half) {}
+        sink_{v, spacing, target, half} {}
 
   /// What there is. Rows are on their way while their kinds are counted; not where those may be all alike, or few have
   /// sites. @returns whether all planes are alike: full, or without a site
@@ -228,15 +208,23 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
         far += four.x / Steps::kFar + four.y / Steps::kFar + four.z / Steps::kFar + four.w / Steps::kFar;
       }
     } else {
-      const auto put = [&](int r, unsigned word) {
-        far += word / Steps::kFar;
-        line_.rows.put(r, lane(), word);
-      };
-      const auto word_of = [&](int r) {
-        const TileKind kind = kind_of(r);
-        return keeps_rows(kind) ? __ldcs(from_.at(r, lane())) : word_of_kind(kind);
-      };
-      take_rows<8>(static_cast<int>(threadIdx.x) / 16, kThreads / 16, n_, word_of, put);
+      // Eight are asked for before any is looked at, also behind the last row, in place of which that is read again.
+      constexpr int kStep = kThreads / 16;
+      for (int first = static_cast<int>(threadIdx.x) / 16; first < n_; first += 8 * kStep) {
+        unsigned word[8];
+#pragma unroll
+        for (int k = 0; k < 8; ++k) {
+          const int r = min(first + k * kStep, n_ - 1);
+          const TileKind kind = kind_of(r);
+          word[k] = keeps_rows(kind) ? __ldcs(from_.at(r, lane())) : word_of_kind(kind);
+        }
+#pragma unroll
+        for (int k = 0; k < 8; ++k) {
+          if (first + k * kStep >= n_) break;
+          far += word[k] / Steps::kFar;
+          line_.rows.put(first + k * kStep, lane(), word[k]);
+        }
+      }
     }
     if constexpr (!Sink::kFinds) add_over_block(static_cast<int>(far), &far_elements_);
     __syncthreads();
@@ -244,6 +232,7 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
   }
 
   __device__ const VolumeKeys& keys() const { return spacing_.volume_z; }
+  __device__ const double* no_step() const { return v_.step_tables->along_z(n_); }
   /// Distances of near sites, from the tables. @returns whether none of the warp's is in doubt
   __device__ bool take(int z, const KeyWindow<VolumeKeys>& window) const {
     float distances[8] = {};
@@ -305,8 +294,9 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
   }
 
   int& far_elements_;  ///< shared
-  const RowsOfHalf from_;
-  const std::uint8_t* const kinds_;
+  const RowsOfHalf from_{v_.wide_at(half_.tile.item, 0, half_.tile.line, first_x()), v_.wide.z_stride,
+                         v_.nx - first_x(), v_.wide_x_stride};
+  const std::uint8_t* const kinds_ = kinds_of_planes(v_, half_);
   const Sink sink_;
   bool begins_ = false;  ///< to copy rows
 };

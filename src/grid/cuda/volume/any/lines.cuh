@@ -63,7 +63,8 @@ struct FewOfLine {
 /// Of labels and sides, the ends of runs along the lines are taken in, too: an element beyond is nearer than all behind
 /// it, whatever these are taken for.
 ///
-/// @tparam Pass  keys(), of steps along the line; what it does in its own way is said where it is asked for
+/// @tparam Pass  keys(), of steps along the line, and no_step(), as EightSquares have it; what it does in its own way is
+///               said where it is asked for
 /// @tparam Line  of the lane, as Brackets ask for it; along(steps), squares of steps along it; kFinds: whether nearest
 ///               sites are asked for, and no keys are searched; kWinners, of EightSquares
 template <class Pass, class Line, int kBlock, int kMostRows, Runs kRuns>
@@ -114,19 +115,14 @@ class LinePass {
   }
 
  protected:
-  /// @param no_step  as EightSquares have it
   __device__ LinePass(const Volume& v, const AnySpacing& spacing, const HalfTile& half, Shared& shared, uint4* memory,
-                      int rows, const double* no_step)
+                      int rows)
       : v_(v),
         spacing_(spacing),
         half_(half),
         shared_(shared),
         memory_(reinterpret_cast<unsigned*>(memory)),
-        n_(rows),
-        groups_(row_groups(rows)),
-        line_(memory_, rows, spacing),
-        no_step_(no_step),
-        ends_(shared.run_words, rows) {}
+        n_(rows) {}
 
   static __device__ int lane() { return static_cast<int>(threadIdx.x) % 16; }
   __device__ bool has_ends() const { return kHasRuns && shared_.has_ends; }
@@ -141,8 +137,8 @@ class LinePass {
   const HalfTile& half_;
   Shared& shared_;
   unsigned* const memory_;
-  const int n_, groups_;
-  const Line line_;
+  const int n_, groups_ = row_groups(n_);
+  const Line line_{memory_, n_, spacing_};
   int with_sites_ = 0;  ///< rows
 
  private:
@@ -156,7 +152,7 @@ class LinePass {
     for (int k = 0, q0 = warp_number() * 2; q0 < groups_; ++k, q0 += kThreads / 16) {
       if (!(left >> k & 1)) continue;
       const int q = q0 + lane_id() / 16, own = min(q, groups_ - 1);
-      Eight eight(q * 8, no_step_);
+      Eight eight(q * 8, pass().no_step());
       rows.for_rows(own, line_, [&](int row, unsigned word) { eight.offer(row, word, line_); });
       int to_end[8] = {};
       if (has_ends()) take_nearer_ends(own, eight.best, to_end);
@@ -183,8 +179,7 @@ class LinePass {
     for (int j = 0; j < 8; ++j) best[j] = min(best[j], shared_.keys.of[min(to_end[j], Keys::kSteps)]);
   }
 
-  const double* const no_step_;
-  const RunEnds ends_;
+  const RunEnds ends_{shared_.run_words, n_};
 };
 
 /// A pass's kernel. @param target  where the results of the last one go
@@ -209,15 +204,7 @@ __global__ void __launch_bounds__(Pass::kThreads,
 template <Runs kRuns>
 class RowsOfPlane {
  public:
-  __device__ RowsOfPlane(const Volume& v, const HalfTile& half) : v_(v), half_(half) {
-    const Volume::Tile first{half.tile.item, half.tile.word, 0};
-    words_ = v.word_line(first) + half.tile.line;
-    if constexpr (kSides) other_words_ = v.other_line(first) + half.tile.line;
-    if constexpr (kLabels) {
-      labels_ = v.changes_along_z(first);
-      changes_ = v.changes_along_y(half.tile);
-    }
-  }
+  __device__ RowsOfPlane(const Volume& v, const HalfTile& half) : v_(v), half_(half) {}
 
   __device__ uint2 word(int row) const { return __ldg(words_ + row * v_.depth); }
   /// Of a row, what the ends of runs along y tell from the one before.
@@ -285,9 +272,11 @@ class RowsOfPlane {
 
   const Volume& v_;
   const HalfTile& half_;
-  const uint2 *words_, *other_words_ = nullptr;
-  const uint2* labels_ = nullptr;
-  const std::uint32_t* changes_ = nullptr;
+  const Volume::Tile first_{half_.tile.item, half_.tile.word, 0};
+  const uint2* const words_ = v_.word_line(first_) + half_.tile.line;
+  const uint2* const other_words_ = v_.other_line(first_) + half_.tile.line;
+  const uint2* const labels_ = v_.changes_along_z(first_);
+  const std::uint32_t* const changes_ = v_.changes_along_y(half_.tile);
 };
 
 /// Steps along x of a column; behind the last row there is no site.

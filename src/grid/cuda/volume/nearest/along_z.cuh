@@ -107,10 +107,7 @@ using LeadRows = HalfRows<LeadsOfGroup>;
 /// Where leads of half a tile along z go.
 class LeadWriter {
  public:
-  __device__ LeadWriter(const Volume& v, const HalfTile& half)
-      : rows_(v.nz),
-        step_(v.pairs_of_plane),
-        first_(v.lead_row(half.tile.item, half.tile.word * 2 + half.first / 16, 0, half.tile.line)) {}
+  __device__ LeadWriter(const Volume& v, const HalfTile& half) : v_(v), half_(half) {}
 
   /// A column of eight rows, as far as they are there. @param lead  of the first, the second and so on
   template <class Of>
@@ -118,18 +115,20 @@ class LeadWriter {
     std::uint16_t leads[8];  // computed before any is stored
 #pragma unroll
     for (int j = 0; j < 8; ++j) leads[j] = static_cast<std::uint16_t>(lead(j));
-    store_eight<false>(rows_ - z, first_ + column + z * 2 * step_, 2 * step_, [&](int j) { return leads[j]; });
+    store_eight<false>(v_.nz - z, first_ + column + z * 2 * step_, 2 * step_, [&](int j) { return leads[j]; });
   }
   /// Two neighbouring columns, the first of which is even.
   template <class Of>
   __device__ void write_pair(int z, int column, Of&& leads) const {
-    store_eight<false>(rows_ - z, reinterpret_cast<std::uint32_t*>(first_ + column) + z * step_, step_, leads);
+    store_eight<false>(v_.nz - z, reinterpret_cast<std::uint32_t*>(first_ + column) + z * step_, step_, leads);
   }
 
  private:
-  const int rows_;
-  const std::int64_t step_;  ///< pairs from row to row
-  std::uint16_t* const first_;
+  const Volume& v_;
+  const HalfTile& half_;
+  const std::int64_t step_ = v_.pairs_of_plane;  ///< pairs from row to row
+  std::uint16_t* const first_ =
+      v_.lead_row(half_.tile.item, half_.tile.word * 2 + half_.first / 16, 0, half_.tile.line);
 };
 
 /// Bytes of dynamic shared memory: the rows, and the leads.
@@ -144,14 +143,7 @@ class NearSitesAlongZ {
  public:
   /// @param of_byte  kByteSites, shared @param work  what the warps have spent; shared, 0
   __device__ NearSitesAlongZ(const Volume& v, const HalfTile& half, uint4* memory, const uint2* of_byte, int* work)
-      : line_(v.word_line(half.tile)),
-        n_(v.nz),
-        first_(half.first),
-        inside_(v.nx - half.tile.word * 32 - half.first),
-        memory_(reinterpret_cast<unsigned*>(memory)),
-        of_byte_(of_byte),
-        work_(work),
-        writer_(v, half) {}
+      : v_(v), half_(half), memory_(reinterpret_cast<unsigned*>(memory)), of_byte_(of_byte), work_(work) {}
 
   /// In 16 bits, and what is left in 32.
   __device__ bool search_pairs() const {
@@ -184,10 +176,11 @@ class NearSitesAlongZ {
   /// Fills rows: put(row, part of it, the first eight or the others, of which these are the sites).
   template <class Put>
   __device__ void for_rows(Put&& put) const {
-    const int t = static_cast<int>(threadIdx.x), part = t % 2;
+    const int t = static_cast<int>(threadIdx.x), part = t % 2, first = half_.first + part * 8;
+    const uint2* line = v_.word_line(half_.tile);
 #pragma unroll 4
     for (int r = t / 2; r < n_; r += kThreads / 2)
-      put(r, part, EightSites(__ldg(line_ + r), first_ + part * 8, inside_ - part * 8, of_byte_));
+      put(r, part, EightSites(__ldg(line + r), first, v_.nx - half_.tile.word * 32 - first, of_byte_));
     __syncthreads();
   }
   __device__ bool search_four_groups(const PairRows& pairs, const LeadRows& leads, int q0) const {
@@ -219,12 +212,13 @@ class NearSitesAlongZ {
     return true;
   }
 
-  const uint2* const line_;
-  const int n_, first_, inside_;
+  const Volume& v_;
+  const HalfTile& half_;
   unsigned* const memory_;
   const uint2* const of_byte_;
   int* const work_;
-  const LeadWriter writer_;
+  const int n_ = v_.nz;
+  const LeadWriter writer_{v_, half_};
 };
 
 template <int kThreads>

@@ -61,13 +61,7 @@ struct Leads {
 class SitesOfRows {
  public:
   /// @param x  the thread's column
-  __device__ SitesOfRows(const Volume& v, const Volume::Tile& tile, int x)
-      : z_(tile.line),
-        depth_(v.depth),
-        bit_(x % 32),
-        kinds_(kinds_of_half(v, tile, x % 32 / 16)),
-        leads_(v.lead_row(tile.item, tile.word * 2 + x % 32 / 16, tile.line, 0) + x % kLeadsOfRow),
-        words_(v.word_line({tile.item, tile.word, 0})) {}
+  __device__ SitesOfRows(const Volume& v, const Volume::Tile& tile, int x) : v_(v), tile_(tile), x_(x) {}
 
   /// Of a row that keeps leads.
   __device__ unsigned lead(int y) const { return __ldg(leads_ + y * kLeadsOfRow); }
@@ -83,7 +77,7 @@ class SitesOfRows {
   /// What tells where in row y and its plane a site lies, if a lead says that it is far; else whatever.
   __device__ uint2 word_by(unsigned lead, int y) const {
     uint2 word = make_uint2(0, 0);
-    if (Leads::is_far(lead)) word = __ldg(words_ + y * depth_ + (lead - Leads::kFirstFar));
+    if (Leads::is_far(lead)) word = __ldg(words_ + y * v_.depth + (lead - Leads::kFirstFar));
     return word;
   }
   /// By a lead that is not Leads::kNone, and word_by(): to the nearest site of its row, the left one of two.
@@ -103,22 +97,6 @@ class SitesOfRows {
   __device__ uint4 eight_leads(int y, int which) const {
     return __ldg(reinterpret_cast<const uint4*>(first_lead(y)) + which);
   }
-  /// The same of every kStep-th row from y on, while there are rows; of those that keep none, what stands for it. All are
-  /// read before any is looked at, for which those are read, too, that are not kept.
-  template <int kStep, int kCount>
-  __device__ void load(int y, int rows, int which, uint4 (&leads)[kCount]) const {
-    TileKind kinds[kCount];
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) {
-      const int row = min(y + k * kStep, rows - 1);
-      leads[k] = eight_leads(row, which), kinds[k] = kind(row);
-    }
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) {
-      const unsigned two = Leads::not_kept(kinds[k]) * 0x10001u;
-      if (!keeps_rows(kinds[k])) leads[k] = make_uint4(two, two, two, two);
-    }
-  }
   /// As a search compares them: of eight neighbours in row y, from the tile's column `first` on. They are far together.
   ///
   /// @tparam Sites  near_site() and far_site(), as Leads has them for a search along y
@@ -133,7 +111,7 @@ class SitesOfRows {
     }
     uint2 word[8];  // all are read before any is looked at, so that the waits are one
 #pragma unroll
-    for (int k = 0; k < 8; ++k) word[k] = __ldg(words_ + y * depth_ + (lead(k) - Leads::kFirstFar));
+    for (int k = 0; k < 8; ++k) word[k] = __ldg(words_ + y * v_.depth + (lead(k) - Leads::kFirstFar));
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const int z = static_cast<int>(lead(k) - Leads::kFirstFar) - z_;
@@ -148,11 +126,12 @@ class SitesOfRows {
   /// Of the half's first column.
   __device__ const std::uint16_t* first_lead(int y) const { return leads_ + y * kLeadsOfRow - (bit_ & 15); }
 
-  const std::int32_t z_, depth_;
-  const int bit_;
-  const std::uint8_t* const kinds_;
-  const std::uint16_t* const leads_;
-  const uint2* const words_;
+  const Volume& v_;
+  const Volume::Tile& tile_;
+  const int x_, z_ = tile_.line, bit_ = x_ % 32, half_ = bit_ / 16;
+  const std::uint8_t* const kinds_ = kinds_of_half(v_, tile_, half_);
+  const std::uint16_t* const leads_ = v_.lead_row(tile_.item, tile_.word * 2 + half_, z_, 0) + x_ % kLeadsOfRow;
+  const uint2* const words_ = v_.word_line({tile_.item, tile_.word, 0});
 };
 
 /// Half a tile's rows as the pass along z left them, to shared memory. By all threads.
@@ -168,11 +147,18 @@ __device__ void load_rows_of_sites(const WindowRows<Word>& rows, const Volume& v
   rows.pad(n);
   for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
     uint4 leads[kTogether];
-    sites.load<kStep>(r0, n, t % 2, leads);
+    TileKind kinds[kTogether];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int r = min(r0 + k * kStep, n - 1);
+      leads[k] = sites.eight_leads(r, t % 2), kinds[k] = sites.kind(r);  // also those that are not kept
+    }
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) {
       const int r = r0 + k * kStep;
       if (r >= n) break;
+      const unsigned two = Leads::not_kept(kinds[k]) * 0x10001u;
+      if (!keeps_rows(kinds[k])) leads[k] = make_uint4(two, two, two, two);
       unsigned site[8];
       sites.sites<Sites>(leads[k], r, half.first + first, site);
       near.add(r, WindowSites::least(site) < 64 * 64 * WindowSites::kSquare);
@@ -255,19 +241,11 @@ class SiteWriter {
  public:
   /// @param x  the thread's column
   __device__ SiteWriter(const Volume& v, const Emitter<std::int64_t>& emitter, const Volume::Tile& tile, int x)
-      : emitter_(emitter),
-        item_(tile.item),
-        z_(tile.line),
-        x_(x),
-        first_x_(v.first_x),
-        nx_(static_cast<std::int32_t>(emitter.input.extent[emitter.input.rank - 1])),
-        ny_(v.ny),
-        is_there_(x < v.nx),
-        row_(emitter.sites.row(v.first_item + item_, z_, 0)) {}
+      : v_(v), emitter_(emitter), tile_(tile), x_(x) {}
 
   /// Linear index of a site in row y. There are at most 2³⁰ elements.
   __device__ std::int32_t site(int y, SitesOfRows::Steps steps) const {
-    return ((z_ + steps.z) * ny_ + y) * nx_ + first_x_ + x_ + steps.x;
+    return ((z_ + steps.z) * ny_ + y) * nx_ + v_.first_x + x_ + steps.x;
   }
   struct Result {
     std::uint32_t square;  ///< UINT32_MAX: there is no site
@@ -288,7 +266,7 @@ class SiteWriter {
   /// @param inside  bits, of signed labels: whose distances are negative
   template <class Of>
   __device__ void write_group(int y, int count, Of&& result, unsigned inside = 0) const {
-    if (!is_there_) return;
+    if (x_ >= v_.nx) return;
     if (!emitter_.sites.serves) {
       FoundSites<std::uint32_t> found;
       found.inside = inside;
@@ -297,7 +275,7 @@ class SiteWriter {
         const Result own = result(j);
         found.square[j] = own.square, found.site[j] = own.site;
       }
-      return emit_column<Along::y>(emitter_, item_, {first_x_ + x_, y, z_}, count, found);
+      return emit_column<Along::y>(emitter_, tile_.item, {v_.first_x + x_, y, z_}, count, found);
     }
     const auto distances = [&](float(&eight)[8]) {
 #pragma unroll
@@ -308,11 +286,12 @@ class SiteWriter {
   }
 
  protected:
+  const Volume& v_;
   const Emitter<std::int64_t>& emitter_;
-  const std::int64_t item_;
-  const std::int32_t z_, x_, first_x_, nx_, ny_;
-  const bool is_there_;
-  const SiteResults::Row row_;  ///< of y = 0
+  const Volume::Tile tile_;
+  const std::int32_t x_, z_ = tile_.line, ny_ = v_.ny,
+                         nx_ = static_cast<std::int32_t>(emitter_.input.extent[emitter_.input.rank - 1]);
+  const SiteResults::Row row_ = emitter_.sites.row(v_.first_item + tile_.item, z_, 0);  ///< of y = 0
 };
 
 }  // namespace fathom::grid::cuda::volume
