@@ -1,7 +1,7 @@
 // The passes of the engine for volumes, as its host side launches them. There are kernels for every form of results and
 // for spacings, and a compiler takes long over them: they are compiled in parts, *.cu. Here are those for
 // distances, for values of any type, and for packing; in volume/nearest/ those for nearest sites; in volume/transposed/
-// for transposed volumes; in volume/any/ with any spacings, where labels and nearest sites have parts of their own.
+// for transposed volumes; in volume/any/ with any spacings, where labels and nearest sites have a part of their own.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -119,8 +119,8 @@ struct EightRows {
   __device__ T operator[](int j) const { return (j % 2 ? odd : even)[j * 16]; }
 };
 
-/// Half a tile's rows in shared memory, in 16 bits, two columns to a word: eight words to a row, and as many behind each eight rows, so that
-/// neighbouring groups of rows meet different banks.
+/// Half a tile's rows in shared memory, in 16 bits, two columns to a word: eight words to a row, and as many behind each
+/// eight rows, so that neighbouring groups of rows meet different banks.
 /// @tparam Words  kNone, which two columns have without a site; operator[] of a group's row, to a search
 template <class Words>
 class HalfRows {

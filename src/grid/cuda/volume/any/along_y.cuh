@@ -20,13 +20,11 @@ class PassAlongY
   using Base::v_, Base::spacing_, Base::half_, Base::shared_, Base::memory_, Base::n_, Base::line_, Base::with_sites_;
 
  public:
-  struct Keyed {
-    uint2 of_byte[256];
+  struct Shared : Base::Shared {
+    uint2 of_byte[kSided ? 1 : 256];
     PlaneKeys keys_x;
     unsigned near_of_warps[kThreads / 32];
   };
-  struct NotKeyed {};
-  struct Shared : Base::Shared, std::conditional_t<kSided, NotKeyed, Keyed> {};
   struct Target {};
 
   static __device__ HalfTile half_of(const Volume& v, unsigned job) { return half_along_y(v, job); }
@@ -61,7 +59,7 @@ class PassAlongY
       for (int i = t; i <= PlaneKeys::kSteps; i += kThreads)
         own_.keys_x.of[i] = spacing_.plane_key_x(i), own_.keys.of[i] = spacing_.plane_key_y(i);
       for (int i = t; i < 256; i += kThreads) own_.of_byte[i] = byte_distances(i, kRuns == Runs::of_labels);
-      const KeyWindow<PlaneKeys>::Rows rows(memory_, n_);
+      const KeyRows<PlaneKeys> rows(memory_, n_);
       rows.pad(n_);
       __syncthreads();
       static_assert(kUnbracketedSteps < PlaneKeys::kSteps);
@@ -87,16 +85,16 @@ class PassAlongY
   }
 
   __device__ const PlaneKeys& keys() const { return spacing_.plane_y; }
-  __device__ const double* no_step() const { return tables_.along_y(v_.nz, n_); }
+  __device__ const double* squares() const { return tables_.along_y(v_.nz); }
   /// @returns whether none of the warp's is in doubt
-  __device__ bool take(int y, const KeyWindow<PlaneKeys>& window) const {
+  __device__ bool take(int y, const unsigned (&keys)[8]) const {
     unsigned steps[8] = {};
     static_assert(Steps::kAtSite == 0);
-    if (!window.is_all_sites()) {
+    if (__any_sync(kAllLanes, greatest_of_eight(keys) > 0)) {  // not all are sites
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        const auto along_y = static_cast<int>(window.best[j] % PlaneKeys::kSteps);
-        const int square = PlaneKeys::square_of(window.best[j] - shared_.keys.of[along_y]);
+        const auto along_y = static_cast<int>(keys[j] % PlaneKeys::kSteps);
+        const int square = PlaneKeys::square_of(keys[j] - shared_.keys.of[along_y]);
         const int along_x = PlaneKeys::steps_of(square, spacing_.inverse_x);
         steps[j] = __ldg(tables_.plane + (along_y * PlaneKeys::kSteps + along_x));
       }

@@ -2,10 +2,8 @@
 //
 // Along y first, then along z, as the general engine and the CPU add up: squares in double are rounded alike. Between
 // the passes lie the steps to the nearest site of the plane (volume/any/steps.cuh), where the results will be, unless
-// these are a part of the input.
-//
-// Of a half tile of a plane that has no site, or sites alone, the pass along y leaves one byte that says so, and no
-// steps. Where few rows of a line have sites, these are tried everywhere.
+// these are a part of the input; of a half tile of a plane that has no site, or sites alone, one byte that says so.
+// Where few rows of a line have sites, these are tried everywhere.
 //
 // Labels, and both sides of a signed field, which are solved at once as two labels, take in the ends of runs along each
 // line besides (volume/labels.cuh): an element beyond is a site.
@@ -152,24 +150,20 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
   using Base::v_, Base::spacing_, Base::half_, Base::shared_, Base::memory_, Base::n_, Base::line_, Base::with_sites_;
 
  public:
-  struct Shared : Base::Shared {
-    int far_elements;
-  };
+  using Shared = typename Base::Shared;
   using Target = typename Sink::Target;
 
   static __device__ HalfTile half_of(const Volume& v, unsigned job) { return half_along_z(v, job); }
 
   __device__ PassAlongZ(const Volume& v, const AnySpacing& spacing, const Target& target, const HalfTile& half,
                         Shared& shared, uint4* memory)
-      : Base(v, spacing, half, shared, memory, v.nz),
-        far_elements_(shared.far_elements),
-        sink_{v, spacing, target, half} {}
+      : Base(v, spacing, half, shared, memory, v.nz), sink_{v, spacing, target, half} {}
 
   /// What there is. Rows are on their way while their kinds are counted; not where those may be all alike, or few have
   /// sites. @returns whether all planes are alike: full, or without a site
   __device__ bool look() {
     const auto t = static_cast<int>(threadIdx.x);
-    if (t == 0) far_elements_ = shared_.has_ends = 0;
+    if (t == 0) shared_.far_elements = shared_.has_ends = 0;
     if (!Sink::kFinds && kHasRuns && t <= VolumeKeys::kSteps) shared_.keys.of[t] = keys().of[t];
     line_.rows.pad(n_);
     begins_ = kRuns != Runs::of_sides && kind_of(0) == kNarrow && from_.are_fours();
@@ -226,23 +220,23 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
         }
       }
     }
-    if constexpr (!Sink::kFinds) add_over_block(static_cast<int>(far), &far_elements_);
+    if constexpr (!Sink::kFinds) add_over_block(static_cast<int>(far), &shared_.far_elements);
     __syncthreads();
-    return !Sink::kFinds && far_elements_ <= n_ * 12;  // of 16 n
+    return !Sink::kFinds && shared_.far_elements <= n_ * 12;  // of 16 n
   }
 
   __device__ const VolumeKeys& keys() const { return spacing_.volume_z; }
-  __device__ const double* no_step() const { return v_.step_tables->along_z(n_); }
+  __device__ const double* squares() const { return v_.step_tables->along_z(); }
   /// Distances of near sites, from the tables. @returns whether none of the warp's is in doubt
-  __device__ bool take(int z, const KeyWindow<VolumeKeys>& window) const {
+  __device__ bool take(int z, const unsigned (&keys)[8]) const {
     float distances[8] = {};
-    if (!window.is_all_sites()) {
+    if (__any_sync(kAllLanes, greatest_of_eight(keys) > 0)) {  // not all are sites
       const StepTables& tables = *v_.step_tables;
       unsigned bits[8];
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        const unsigned pair = window.best[j] % kPairs;
-        const int square = VolumeKeys::square_of(window.best[j] - __ldg(tables.pair + pair));
+        const unsigned pair = keys[j] % kPairs;
+        const int square = VolumeKeys::square_of(keys[j] - __ldg(tables.pair + pair));
         const int along_z = VolumeKeys::steps_of(square, spacing_.inverse_z);
         distances[j] = __ldg(tables.distance + (static_cast<unsigned>(along_z) * kPairs + pair));
         bits[j] = __float_as_uint(distances[j]);
@@ -293,7 +287,6 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
     else return __ldg(&v_.changes_along_z(half_.tile)[z].x);
   }
 
-  int& far_elements_;  ///< shared
   const RowsOfHalf from_{v_.wide_at(half_.tile.item, 0, half_.tile.line, first_x()), v_.wide.z_stride,
                          v_.nx - first_x(), v_.wide_x_stride};
   const std::uint8_t* const kinds_ = kinds_of_planes(v_, half_);

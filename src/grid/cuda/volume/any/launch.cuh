@@ -2,7 +2,6 @@
 #pragma once
 
 #include <iterator>
-#include <type_traits>
 #include <utility>
 
 #include "grid/cuda/launch.cuh"
@@ -16,16 +15,11 @@ namespace fathom::grid::cuda::volume {
 /// which do not wait for each other.
 inline constexpr LineBlock kSiteBlocks[] = {{128, 128}, {256, 256}, {256, 512}, {512, 1024}};
 
-/// Calls pass(threads, rows) with those of a block, constants. @param chosen  its number
+/// Calls pass(number) with that of a block of a table, a constant.
 template <const auto& kBlocks, class Pass>
 void with_line_block(int chosen, Pass&& pass) {
-  const auto try_all = [&]<int... k>(std::integer_sequence<int, k...>) {
-    (void)((k == chosen &&
-            (pass(std::integral_constant<int, kBlocks[k].threads>{}, std::integral_constant<int, kBlocks[k].rows>{}),
-             true)) ||
-           ...);
-  };
-  try_all(std::make_integer_sequence<int, static_cast<int>(std::size(kBlocks))>{});
+  const auto among = [&]<int... k>(std::integer_sequence<int, k...>) { with_block<k...>(chosen, pass); };
+  among(std::make_integer_sequence<int, static_cast<int>(std::size(kBlocks))>{});
 }
 
 /// Both passes, each by a block of a table.
@@ -34,15 +28,15 @@ void with_line_block(int chosen, Pass&& pass) {
 template <const auto& kBlocks, Runs kRuns, class Sink>
 void solve_lines(const VolumePasses& p, const ExactWeights& weights, const typename Sink::Target& target, int2 chosen) {
   const Volume& v = p.volume;
-  const AnySpacing spacing = AnySpacing::of(weights, v.side.scale);
-  with_line_block<kBlocks>(chosen.x, [&](auto threads, auto rows) {
-    using Pass = PassAlongY<threads, rows, kRuns, Sink::kFinds>;
-    launch(solve_any<Pass>, 2 * p.y_tiles(), threads, any_memory_along_y(v.ny), p.stream, v, spacing,
+  const AnySpacing spacing{weights.z, weights.y, weights.x, v.side.scale};
+  with_line_block<kBlocks>(chosen.x, [&](auto k) {
+    using Pass = PassAlongY<kBlocks[k].threads, kBlocks[k].rows, kRuns, Sink::kFinds>;
+    launch(solve_any<Pass>, 2 * p.y_tiles(), Pass::kThreads, any_memory_along_y(v.ny), p.stream, v, spacing,
            typename Pass::Target{});
   });
-  with_line_block<kBlocks>(chosen.y, [&](auto threads, auto rows) {
-    launch(solve_any<PassAlongZ<threads, rows, kRuns, Sink>>, 2 * p.z_tiles(), threads, brackets_memory(v.nz), p.stream,
-           v, spacing, target);
+  with_line_block<kBlocks>(chosen.y, [&](auto k) {
+    using Pass = PassAlongZ<kBlocks[k].threads, kBlocks[k].rows, kRuns, Sink>;
+    launch(solve_any<Pass>, 2 * p.z_tiles(), Pass::kThreads, brackets_memory(v.nz), p.stream, v, spacing, target);
   });
 }
 

@@ -15,15 +15,15 @@ namespace fathom::grid::cuda::volume {
 template <bool kWinners>
 class EightSquares {
  public:
-  /// @param first    of the eight
-  /// @param no_step  step_squares() along the line, from that of no steps on
-  __device__ EightSquares(int first, const double* no_step) : first_(first), no_step_(no_step) {
+  /// @param first    of the eight, of a line of so many rows
+  /// @param squares  step_squares() along the line
+  __device__ EightSquares(int first, int rows, const double* squares) : none_(first + rows), squares_(squares) {
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = kNoSquareExact;
   }
   template <class Line>
   __device__ void offer(int row, unsigned word, const Line& line) {
-    const double* along_line = no_step_ + (first_ - row);
+    const double* along_line = squares_ + static_cast<unsigned>(none_ - row);
     const double square = line.square(word);
     const unsigned both = word << 16 | static_cast<unsigned>(row);
 #pragma unroll
@@ -42,8 +42,8 @@ class EightSquares {
   double best[8];
 
  private:
-  const int first_;
-  const double* const no_step_;
+  const int none_;  ///< that of no steps, from row 0
+  const double* const squares_;
   unsigned winner_[8];
 };
 
@@ -63,7 +63,7 @@ struct FewOfLine {
 /// Of labels and sides, the ends of runs along the lines are taken in, too: an element beyond is nearer than all behind
 /// it, whatever these are taken for.
 ///
-/// @tparam Pass  keys(), of steps along the line, and no_step(), as EightSquares have it; what it does in its own way is
+/// @tparam Pass  keys(), of steps along the line, and squares() of these; what it does in its own way is
 ///               said where it is asked for
 /// @tparam Line  of the lane, as Brackets ask for it; along(steps), squares of steps along it; kFinds: whether nearest
 ///               sites are asked for, and no keys are searched; kWinners, of EightSquares
@@ -76,7 +76,7 @@ class LinePass {
   using Eight = EightSquares<Line::kWinners>;
 
   struct Shared {
-    int has_ends;
+    int has_ends, far_elements;
     SortedRows filled;
     RunWords<kHasRuns> run_words;
     Keys keys;  ///< where lanes ask for different ones
@@ -91,16 +91,16 @@ class LinePass {
     return true;
   }
 
-  /// Groups of rows that windows settle, if all of a warp's are near and Pass::take(first row, window) says so.
+  /// Groups of rows that windows settle, if all of a warp's are near and Pass::take(first row, keys) says so.
   /// @returns bit k: whether the warp's groups of round k are left
   __device__ unsigned search() const {
-    const typename KeyWindow<Keys>::Rows rows(memory_, n_);
+    const KeyRows<Keys> rows(memory_, n_);
     unsigned left = 0;
     for (int k = 0, q0 = warp_number() * 2; q0 < groups_; ++k, q0 += kThreads / 16) {
       const int q = q0 + lane_id() / 16, own = min(q, groups_ - 1);
-      KeyWindow<Keys> window(rows, own, lane(), pass().keys());
+      Window<WindowKeys<Keys>> window(rows, own, lane(), WindowKeys<Keys>(pass().keys()));
       if (has_ends()) bound(own, window.best);
-      if (!window.search(n_ - q * 8) || !pass().take(q * 8, window)) left |= 1u << k;
+      if (!are_near(window, n_ - q * 8) || !pass().take(q * 8, window.best)) left |= 1u << k;
     }
     return left;
   }
@@ -152,7 +152,7 @@ class LinePass {
     for (int k = 0, q0 = warp_number() * 2; q0 < groups_; ++k, q0 += kThreads / 16) {
       if (!(left >> k & 1)) continue;
       const int q = q0 + lane_id() / 16, own = min(q, groups_ - 1);
-      Eight eight(q * 8, pass().no_step());
+      Eight eight(q * 8, n_, pass().squares());
       rows.for_rows(own, line_, [&](int row, unsigned word) { eight.offer(row, word, line_); });
       int to_end[8] = {};
       if (has_ends()) take_nearer_ends(own, eight.best, to_end);
@@ -170,6 +170,20 @@ class LinePass {
       if (to_end[j] != 0 && is_first) best[j] = square;
       else to_end[j] = 0;
     }
+  }
+  /// Whether all of the warp's rows are. @param count  of the line, from the group's first on
+  static __device__ bool are_near(Window<WindowKeys<Keys>>& window, int count) {
+    if (count < 8) {  // those behind keep no search busy
+#pragma unroll
+      for (int j = 0; j < 8; ++j)
+        if (j >= count) window.best[j] = 0;
+    }
+    // A short search is no use where many lanes have none near. Beside a long one, what one that fails costs is little:
+    // it is all of the tile that is solved in another way.
+    constexpr int kFar = 24;
+    constexpr bool kShort = Keys::kSteps <= 24;
+    if (kShort && __popc(__ballot_sync(kAllLanes, least_of_eight(window.best) >= Keys::kEnd)) > kFar) return false;
+    return window.search_while([](int m) { return m + 1 < Keys::kSteps / 8; });
   }
   /// A minimum with the keys of the ends around a group's rows.
   __device__ void bound(int group, unsigned* best) const {
@@ -294,20 +308,19 @@ struct StepLine {
   using Rows = RowsOfLine;
   using Keys = KeysOfLine;
 
-  __device__ StepLine(unsigned* memory, int n, const AnySpacing& s) : rows(memory, n), spacing(s) {}
-
   __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
   __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
 
-  const Rows rows;
+  unsigned* memory;
+  int n;
   const AnySpacing& spacing;
+  const Rows rows{memory, n};
 };
 
 /// A line along y: rows of steps along x in 16 bits. Of no site they are many.
 /// @tparam kSided  they have signs
 template <bool kSided>
 struct LineOfPlane : StepLine<StepRows, PlaneKeys> {
-  using StepLine::StepLine;
   static_assert(kNoneInWord + 32 < 1 << 15);
   static __device__ int steps(unsigned word) {
     return kSided ? static_cast<std::int16_t>(word) : static_cast<int>(word);
@@ -328,8 +341,7 @@ struct LineOfPlane : StepLine<StepRows, PlaneKeys> {
 
 /// A line along z: rows of words of steps.
 template <bool kFindsSites>
-struct LineOfVolume : StepLine<KeyWindow<VolumeKeys>::Rows, VolumeKeys> {
-  using StepLine::StepLine;
+struct LineOfVolume : StepLine<KeyRows<VolumeKeys>, VolumeKeys> {
   static constexpr bool kFinds = kFindsSites, kWinners = kFindsSites;
 
   __device__ double weight() const { return spacing.z; }

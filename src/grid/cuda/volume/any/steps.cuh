@@ -21,13 +21,6 @@
 
 namespace fathom::grid::cuda::volume {
 
-/// √x, roughly.
-__device__ inline float rough_root(float x) {
-  float root;
-  asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(root) : "f"(x));
-  return root;
-}
-
 /// Keys with so many bits for steps behind the square: of up to kSteps steps of the least spacing, whose squares take
 /// kPlaces binary places. Two of them do not wrap when they add up.
 /// @tparam kNearSteps  from so many of these on, sites are not near
@@ -65,7 +58,9 @@ struct Keys {
     constexpr float kMagic = 8388608.0f;  // 2²³: integers below are its last bits
     const float one = inverse * (4.0f / (1 << kPlaces));
     const float shifted = __uint_as_float(static_cast<unsigned>(square) >> 2 | 0x4B000000u);
-    return __float_as_int(rough_root(fmaf(shifted, one, -kMagic * one)) + kMagic) - 0x4B000000;
+    float root;
+    asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(root) : "f"(fmaf(shifted, one, -kMagic * one)));
+    return __float_as_int(root + kMagic) - 0x4B000000;
   }
 };
 using PlaneKeys = Keys<6, 13, 64>;       ///< of sites in a plane; behind the square: steps along y
@@ -83,36 +78,22 @@ __device__ inline std::uint32_t squared(int steps) {
 
 /// Spacings and what follows from them.
 struct AnySpacing {
-  double z, y, x;                                     ///< squares
-  float scale;                                        ///< of distances
-  float inverse_z, inverse_x;                         ///< of the ratios to the least
-  float halves_z_of_y, halves_z_of_x, halves_y_of_x;  ///< one square in halves of another
-  IntegerFactor times_z, times_y, times_x;
-  PlaneKeys plane_y;
-  VolumeKeys volume_z;
+  double z, y, x;  ///< squares
+  float scale;     ///< of distances
+  double least_in_plane = std::min(y, x), least = std::min(z, least_in_plane);
+  /// Of the ratios to the least.
+  float inverse_z = static_cast<float>(least / z), inverse_x = static_cast<float>(least_in_plane / x);
+  /// One square in halves of another.
+  float halves_z_of_y = static_cast<float>(2 * y / z), halves_z_of_x = static_cast<float>(2 * x / z),
+        halves_y_of_x = static_cast<float>(2 * x / y);
+  IntegerFactor times_z{z}, times_y{y}, times_x{x};
+  PlaneKeys plane_y = PlaneKeys::along(y / least_in_plane, 1);
+  VolumeKeys volume_z = VolumeKeys::along(z / least, 0);
 
-  static AnySpacing of(const ExactWeights& weights, float scale) {
-    const auto [z, y, x] = weights;
-    const double least = std::min({z, y, x}), least_in_plane = std::min(y, x);
-    return {.z = z,
-            .y = y,
-            .x = x,
-            .scale = scale,
-            .inverse_z = static_cast<float>(least / z),
-            .inverse_x = static_cast<float>(least_in_plane / x),
-            .halves_z_of_y = static_cast<float>(2 * y / z),
-            .halves_z_of_x = static_cast<float>(2 * x / z),
-            .halves_y_of_x = static_cast<float>(2 * x / y),
-            .times_z = IntegerFactor(z),
-            .times_y = IntegerFactor(y),
-            .times_x = IntegerFactor(x),
-            .plane_y = PlaneKeys::along(y / least_in_plane, 1),
-            .volume_z = VolumeKeys::along(z / least, 0)};
-  }
   /// Keys of i steps in a plane, where lanes ask for different ones: to compute them takes less time than to copy them
   /// from where constants are.
-  __device__ std::uint32_t plane_key_y(unsigned i) const { return PlaneKeys::along(y / min(y, x), 1, i); }
-  __device__ std::uint32_t plane_key_x(unsigned i) const { return PlaneKeys::along(x / min(y, x), 0, i); }
+  __device__ std::uint32_t plane_key_y(unsigned i) const { return PlaneKeys::along(y / least_in_plane, 1, i); }
+  __device__ std::uint32_t plane_key_x(unsigned i) const { return PlaneKeys::along(x / least_in_plane, 0, i); }
   /// As the CPU adds them up.
   __device__ double square(int y_steps, int x_steps) const {
     return times_x * squared(x_steps) + times_y * squared(y_steps);
@@ -139,9 +120,8 @@ struct alignas(double) StepTables {
     return sizeof(StepTables) + static_cast<std::size_t>(step_squares(nz) + step_squares(ny)) * sizeof(double);
   }
   __device__ double* squares() { return reinterpret_cast<double*>(this + 1); }
-  /// Of no steps: of others, so many places behind or, to rows behind, before.
-  __device__ const double* along_z(int nz) const { return reinterpret_cast<const double*>(this + 1) + nz; }
-  __device__ const double* along_y(int nz, int ny) const { return along_z(nz) - nz + step_squares(nz) + ny; }
+  __device__ const double* along_z() const { return reinterpret_cast<const double*>(this + 1); }
+  __device__ const double* along_y(int nz) const { return along_z() + step_squares(nz); }
 };
 
 /// The steps to a site in the same plane. Far words hold both with their signs, if these are asked for.
@@ -190,37 +170,7 @@ struct WindowKeys : WindowSites {
   static __device__ unsigned largest(const unsigned* eight) { return greatest_of_eight(eight); }
 };
 
-/// Eight rows from those that are near, by their keys.
 template <class KeysOfLine>
-class KeyWindow : public Window<WindowKeys<KeysOfLine>> {
-  using Word = WindowKeys<KeysOfLine>;
-
- public:
-  using Rows = WindowRows<Word>;
-  using Window<Word>::best;
-
-  /// @param keys  of steps along the line
-  __device__ KeyWindow(const Rows& rows, int group, int lane, const KeysOfLine& keys)
-      : Window<Word>(rows, group, lane, Word(keys)) {}
-
-  /// @param count  rows of the line from the group's first on: those behind keep no search busy
-  /// @returns whether all of the warp's are near
-  __device__ bool search(int count) {
-    if (count < 8) {
-#pragma unroll
-      for (int j = 0; j < 8; ++j)
-        if (j >= count) best[j] = 0;
-    }
-    // Beside a long search, what one that fails costs is little: it is all of the tile that is solved in another way.
-    constexpr bool kShort = KeysOfLine::kSteps <= 24;
-    if (kShort && __popc(__ballot_sync(kAllLanes, least_of_eight(best) >= KeysOfLine::kEnd)) > kFar) return false;
-    return this->search_while([](int m) { return m + 1 < KeysOfLine::kSteps / 8; });
-  }
-  /// Whether all of the warp's are sites.
-  __device__ bool is_all_sites() const { return !__any_sync(kAllLanes, greatest_of_eight(best) > 0); }
-
- private:
-  static constexpr int kFar = 24;  ///< lanes of whose rows none is near, from which a short search is no use
-};
+using KeyRows = WindowRows<WindowKeys<KeysOfLine>>;
 
 }  // namespace fathom::grid::cuda::volume

@@ -41,15 +41,14 @@ class Tabulation {
   /// By all threads of the block. @param keys  shared
   __device__ Tabulation(StepTables* tables, const AnySpacing& spacing, Keys& keys)
       : tables_(tables), spacing_(spacing), keys_(keys) {
-    const double least = min(spacing.z, min(spacing.y, spacing.x));
     static_assert(kPlaneRows + kVolumeRows <= kTabulateBlock);
     const unsigned t = threadIdx.x, i = t - kPlaneRows;
     if (t < kPlaneRows) {
       keys.plane_y.of[t] = spacing.plane_key_y(t), keys.plane_x.of[t] = spacing.plane_key_x(t);
     } else if (i < kVolumeRows) {
-      keys.z.of[i] = VolumeKeys::along(spacing.z / least, 0, i);
-      keys.y.of[i] = VolumeKeys::along(spacing.y / least, 0, i);
-      keys.x.of[i] = VolumeKeys::along(spacing.x / least, 0, i);
+      keys.z.of[i] = VolumeKeys::along(spacing.z / spacing.least, 0, i);
+      keys.y.of[i] = VolumeKeys::along(spacing.y / spacing.least, 0, i);
+      keys.x.of[i] = VolumeKeys::along(spacing.x / spacing.least, 0, i);
     }
     __syncthreads();
   }

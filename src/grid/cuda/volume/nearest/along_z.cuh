@@ -123,6 +123,24 @@ class LeadWriter {
     store_eight<false>(v_.nz - z, reinterpret_cast<std::uint32_t*>(first_ + column) + z * step_, step_, leads);
   }
 
+  /// From what an envelope finds of eight rows from z on, of lines that all have sites: rows of sixteen near ones as near,
+  /// so that nothing is looked up for them along y. By whole warps, of which halves may have no rows.
+  __device__ void write_winners(int z, const unsigned* winners) const {
+    const bool is_inside = half_.x < v_.nx;
+    unsigned far = 0;  // bits: in which rows a site of the half tile does not fit a lead with the steps to it
+#pragma unroll
+    for (int j = 0; j < 8; ++j) far |= unsigned{is_inside && winners[j] >> kKeyBits >= Leads::kFarSquare} << j;
+    const int of_half = lane_id() & 16;
+    far = warp_or(far << of_half) >> of_half;
+    const uint2* line = v_.word_line(half_.tile);
+    write_column(z, lane_id() % 16, [&](int j) {
+      const unsigned plane = winners[j] & kKeyIndex;
+      if (far >> j & 1) return Leads::kFirstFar + plane;
+      if (!is_inside) return Leads::kHere;
+      return Leads::near(steps_along_x(__ldg(line + plane), half_.x % 32), static_cast<int>(plane) - (z + j));
+    });
+  }
+
  private:
   const Volume& v_;
   const HalfTile& half_;
@@ -265,25 +283,6 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   leave(is_done ? kNarrow : kWide, is_done);
 }
 
-/// Leads along z from what an envelope finds of eight rows from z on, of lines that all have sites: rows of sixteen near
-/// ones as near, so that nothing is looked up for them along y. By whole warps, of which halves may have no rows.
-__device__ inline void write_winners(const LeadWriter& writer, const Volume& v, const HalfTile& half, int z,
-                                     const unsigned* winners) {
-  const bool is_inside = half.x < v.nx;
-  unsigned far = 0;  // bits: in which rows a site of the half tile does not fit a lead with the steps to it
-#pragma unroll
-  for (int j = 0; j < 8; ++j) far |= unsigned{is_inside && winners[j] >> kKeyBits >= Leads::kFarSquare} << j;
-  const int of_half = lane_id() & 16;
-  far = warp_or(far << of_half) >> of_half;
-  const uint2* line = v.word_line(half.tile);
-  writer.write_column(z, lane_id() % 16, [&](int j) {
-    const unsigned plane = winners[j] & kKeyIndex;
-    if (far >> j & 1) return Leads::kFirstFar + plane;
-    if (!is_inside) return Leads::kHere;
-    return Leads::near(steps_along_x(__ldg(line + plane), half.x % 32), static_cast<int>(plane) - (z + j));
-  });
-}
-
 template <int kThreads, int kChunk>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_sites_along_z(const __grid_constant__ Volume v) {
@@ -301,7 +300,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     rows.load(v.word_line(half.tile), n, half.first, of_byte);
     const LeadWriter writer(v, half);
     const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
-    const auto store = [&](int z, const unsigned* winners, int) { write_winners(writer, v, half, z, winners); };
+    const auto store = [&](int z, const unsigned* winners, int) { writer.write_winners(z, winners); };
     Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
 }

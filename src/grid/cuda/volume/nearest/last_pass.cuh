@@ -165,8 +165,9 @@ class SiteChunks {
  public:
   /// @param squares  shared, [row][16], as many rows as the chunks have
   /// @param places   the same
-  __device__ SiteChunks(const Volume& v, const SitesOfRows& sites, int x, unsigned* squares, Place* places)
-      : sites_(sites), x_(x), rows_(v.ny), squares_(squares), places_(places) {}
+  __device__ SiteChunks(const Volume& v, const SitesOfRows& sites, const HalfTile& half, unsigned* squares,
+                        Place* places)
+      : sites_(sites), half_(half), rows_(v.ny), squares_(squares), places_(places) {}
 
   /// What the unit's rows hold goes through shared memory, eight at a time, so that few registers are taken: what lies
   /// there is the unit's alone.
@@ -202,13 +203,14 @@ class SiteChunks {
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const SitesOfRows::Steps way = sites_.way_by(lead[k], word[k]);
-      places[k * 16] = Place::of(static_cast<unsigned>(sites_.z() + way.z), way.x, x_);
+      places[k * 16] = Place::of(static_cast<unsigned>(half_.tile.line + way.z), way.x, half_.x);
       (k % 2 ? odd : even)[k * 16] = lead[k] == Leads::kNone ? kNone32 : way.square();
     }
   }
 
   const SitesOfRows& sites_;
-  const int x_, rows_;
+  const HalfTile& half_;
+  const int rows_;
   unsigned* const squares_;
   Place* const places_;
 };
@@ -241,7 +243,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);
     const SitesOfRows sites(v, half.tile, half.x);
-    const SiteChunks<kChunk, Place> chunks(v, sites, half.x, memory, places);
+    const SiteChunks<kChunk, Place> chunks(v, sites, half, memory, places);
     const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
     const auto sink = [&] {
       return Sink(v, emitter, half, reinterpret_cast<std::byte*>(places) + places_memory<Place>(n));

@@ -120,7 +120,6 @@ class SitesOfRows {
       site[k] = is_too_far ? WindowSites::kNone : Sites::far_site(way.x, way.z);
     }
   }
-  __device__ int z() const { return z_; }
 
  private:
   /// Of the half's first column.
