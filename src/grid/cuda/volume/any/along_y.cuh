@@ -17,7 +17,7 @@ class PassAlongY
     : public LinePass<PassAlongY<kThreads, kMostRows, kRuns, kSided>, LineOfPlane<kSided>, kThreads, kMostRows, kRuns> {
   using Base = LinePass<PassAlongY, LineOfPlane<kSided>, kThreads, kMostRows, kRuns>;
   using Base::lane, Base::has_ends, Base::kHasRuns;
-  using Base::v_, Base::spacing_, Base::half_, Base::shared_, Base::memory_, Base::n_, Base::line_, Base::with_sites_;
+  using Base::v_, Base::spacing_, Base::half_, Base::shared_, Base::n_, Base::line_, Base::with_sites_;
 
  public:
   struct Shared : Base::Shared {
@@ -59,7 +59,7 @@ class PassAlongY
       for (int i = t; i <= PlaneKeys::kSteps; i += kThreads)
         own_.keys_x.of[i] = spacing_.plane_key_x(i), own_.keys.of[i] = spacing_.plane_key_y(i);
       for (int i = t; i < 256; i += kThreads) own_.of_byte[i] = byte_distances(i, kRuns == Runs::of_labels);
-      const KeyRows<PlaneKeys> rows(memory_, n_);
+      const KeyRows<PlaneKeys> rows(this->words(), n_);
       rows.pad(n_);
       __syncthreads();
       static_assert(kUnbracketedSteps < PlaneKeys::kSteps);

@@ -147,7 +147,7 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
                                    kMostRows, kRuns> {
   using Base = LinePass<PassAlongZ, LineOfVolume<Sink::kFinds>, kThreads, kMostRows, kRuns>;
   using Base::lane, Base::has_ends, Base::kHasRuns;
-  using Base::v_, Base::spacing_, Base::half_, Base::shared_, Base::memory_, Base::n_, Base::line_, Base::with_sites_;
+  using Base::v_, Base::spacing_, Base::half_, Base::shared_, Base::n_, Base::line_, Base::with_sites_;
 
  public:
   using Shared = typename Base::Shared;

@@ -94,7 +94,7 @@ class LinePass {
   /// Groups of rows that windows settle, if all of a warp's are near and Pass::take(first row, keys) says so.
   /// @returns bit k: whether the warp's groups of round k are left
   __device__ unsigned search() const {
-    const KeyRows<Keys> rows(memory_, n_);
+    const KeyRows<Keys> rows(words(), n_);
     unsigned left = 0;
     for (int k = 0, q0 = warp_number() * 2; q0 < groups_; ++k, q0 += kThreads / 16) {
       const int q = q0 + lane_id() / 16, own = min(q, groups_ - 1);
@@ -109,7 +109,7 @@ class LinePass {
   __device__ void solve_others(unsigned left) {
     pass().put_steps();
     __syncthreads();
-    Brackets<kThreads, kMostRows> brackets(memory_ + Line::Rows::memory(n_) / sizeof(unsigned), n_);
+    Brackets<kThreads, kMostRows> brackets(words(Line::Rows::memory(n_)), n_);
     brackets.find(line_);
     solve(brackets, left);
   }
@@ -117,13 +117,12 @@ class LinePass {
  protected:
   __device__ LinePass(const Volume& v, const AnySpacing& spacing, const HalfTile& half, Shared& shared, uint4* memory,
                       int rows)
-      : v_(v),
-        spacing_(spacing),
-        half_(half),
-        shared_(shared),
-        memory_(reinterpret_cast<unsigned*>(memory)),
-        n_(rows) {}
+      : v_(v), spacing_(spacing), half_(half), shared_(shared), memory_(memory), n_(rows) {}
 
+  /// The memory from so many bytes on.
+  __device__ unsigned* words(std::size_t bytes = 0) const {
+    return reinterpret_cast<unsigned*>(memory_ + bytes / sizeof(uint4));
+  }
   static __device__ int lane() { return static_cast<int>(threadIdx.x) % 16; }
   __device__ bool has_ends() const { return kHasRuns && shared_.has_ends; }
   /// Between barriers. @param changes  of a row, what the ends of runs along lines tell from the one before: changes(row)
@@ -136,9 +135,9 @@ class LinePass {
   const AnySpacing& spacing_;
   const HalfTile& half_;
   Shared& shared_;
-  unsigned* const memory_;
+  uint4* const memory_;
   const int n_, groups_ = row_groups(n_);
-  const Line line_{memory_, n_, spacing_};
+  const Line line_{words(), n_, spacing_};
   int with_sites_ = 0;  ///< rows
 
  private:
