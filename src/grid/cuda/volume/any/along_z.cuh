@@ -249,11 +249,11 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
 
   /// Far words.
   __device__ void put_steps() const {
-    if constexpr (Sink::kFinds) return;
-    for (int r = static_cast<int>(threadIdx.x) / 16; r < n_; r += kThreads / 16) {
-      unsigned* own = line_.rows.at(r, lane());
-      *own = Steps::far(*own);
-    }
+    if constexpr (!Sink::kFinds)
+      for (int r = static_cast<int>(threadIdx.x) / 16; r < n_; r += kThreads / 16) {
+        unsigned* own = line_.rows.at(r, lane());
+        *own = Steps::far(*own);
+      }
   }
 
   __device__ void write(int z, const typename Base::Eight& eight, const int (&to_end)[8]) const {
