@@ -157,7 +157,7 @@ struct SmallSites : SmallResults {
   }
   __device__ void write_none(std::int64_t item, int t, int y0) const {
     const int y = y0 + lane_id() / 16 * 8;
-    const auto none = [](int) { return SiteWriter::NoSite{}; };
+    const auto none = [](int) { return SiteWriter::Result{UINT32_MAX, -1}; };
     writer_of(item, t).write_group(y, images.volume.ny - y, none, inside(item, t, y));
   }
 

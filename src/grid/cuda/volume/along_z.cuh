@@ -7,7 +7,7 @@
 
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/envelope.cuh"
-#include "grid/cuda/volume/nearest/site_column.cuh"
+#include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 
 namespace fathom::grid::cuda::volume {

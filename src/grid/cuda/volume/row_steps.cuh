@@ -27,7 +27,8 @@ __device__ inline unsigned square_along_x(uint2 word) {
 
 /// Of each byte of sites, the steps from its bits to the nearest, or the squares of these; 255: there is none.
 /// @tparam kBeyond  elements that sites lie behind the bits
-template <bool kSquared, unsigned kBeyond>
+/// @tparam kSided   steps are doubled, and one more to the right: of two that are as near the left one is less
+template <bool kSquared, unsigned kBeyond, bool kSided = false>
 struct ByteTable {
   uint2 of[256];
 
@@ -36,7 +37,8 @@ struct ByteTable {
       for (int x = 0; x < 8; ++x) {
         unsigned least = 255;
         for (int k = 0; k < 8; ++k) {
-          const auto steps = static_cast<unsigned>(k < x ? x - k : k - x) + kBeyond;
+          const unsigned way = static_cast<unsigned>(k < x ? x - k : k - x) + kBeyond;
+          const unsigned steps = kSided ? 2 * way + (k > x ? 1 : 0) : way;
           if ((byte >> k & 1) != 0 && steps < least) least = steps;
         }
         (x < 4 ? of[byte].x : of[byte].y) |= (kSquared && least < 255 ? least * least : least) << (x % 4 * 8);

@@ -112,6 +112,47 @@ struct EightRows {
   __device__ unsigned operator[](int j) const { return (j % 2 ? odd : even)[j * 16]; }
 };
 
+/// Half a tile's rows in shared memory, in 16 bits, two columns to a word: eight words to a row, and as many behind each
+/// eight rows, so that neighbouring groups of rows meet different banks.
+/// @tparam Words  kNone, which two columns have without a site; operator[] of a group's row, to a search
+template <class Words>
+class HalfRows {
+ public:
+  using Group = Words;
+
+  static __host__ __device__ std::size_t memory(int rows) {
+    return static_cast<std::size_t>(row_groups(rows) + 1) * kGroup * sizeof(unsigned);
+  }
+
+  __device__ HalfRows(unsigned* memory, int rows) : groups(row_groups(rows)), memory_(memory) {}
+
+  /// Four words of a row: a half of the eight.
+  __device__ void put(int row, int half, uint4 words) const {
+    reinterpret_cast<uint4*>(memory_)[row / 8 * (kGroup / 4) + row % 8 * 2 + half] = words;
+  }
+  __device__ std::uint16_t& at(int row, int column) const {
+    return reinterpret_cast<std::uint16_t*>(memory_)[row / 8 * kGroup * 2 + row % 8 * 16 + column];
+  }
+  __device__ unsigned get(int row, int column) const { return at(row, column); }
+  /// Rows behind the last, and the group that stands for all outside.
+  __device__ void pad(int rows) const {
+    constexpr unsigned kNone = Words::kNone;
+    for (int i = rows * 2 + static_cast<int>(threadIdx.x); i < (groups + 1) * 16; i += static_cast<int>(blockDim.x))
+      put(i / 2, i % 2, make_uint4(kNone, kNone, kNone, kNone));
+  }
+  __device__ Group group(int q, int lane) const {
+    const unsigned place = min(static_cast<unsigned>(q), static_cast<unsigned>(groups));  // −1 and below: outside
+    return {memory_ + place * kGroup, lane};
+  }
+
+  const int groups;
+
+ private:
+  static constexpr int kGroup = 9 * 8;  ///< words
+
+  unsigned* const memory_;
+};
+
 /// The tile in shared memory.
 template <class Word>
 class WindowRows {
@@ -125,6 +166,7 @@ class WindowRows {
   /// Where a word of a row is, and up to the end of its quarter those beside it.
   __device__ unsigned* at(int row, int lane) const { return memory_ + ((row * 16 + lane) ^ ((row & 8) << 1)); }
   __device__ unsigned get(int row, int lane) const { return (memory_ + lane)[(row * 16) ^ ((row & 8) << 1)]; }
+  static __host__ __device__ std::size_t memory(int rows) { return window_memory(rows); }
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) const {
     const uint4 none = make_uint4(Word::kNone, Word::kNone, Word::kNone, Word::kNone);
@@ -149,11 +191,13 @@ class WindowRows {
 /// Word::kTies: the square of the steps to a farther row must be more than the largest; else as much is enough
 /// Word::kMostSteps: of a search; kOffersTwo: whether a step to both sides is offered at once
 /// Word::kRight: what steps to higher rows add, however many they are
+/// square_of_steps(steps): what stands for the square of so many steps, if that is from a table
 /// Word::kIsCharged: whether nothing else searches what this leaves, so that steps count and it fails the block
 template <class Word, class Rows = WindowRows<Word>>
 class Window {
  public:
-  __device__ Window(const Rows& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
+  __device__ Window(const Rows& rows, int group, int lane, const Word& word = Word())
+      : word_(word), rows_(rows), group_(group), lane_(lane) {
     const auto own = rows.group(group, lane);
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
@@ -202,14 +246,17 @@ class Window {
     return Word::kIsCharged && may_spend(1 << 24, work, budget);  // for the other warps
   }
   /// Passes over nothing. @param go_on  whether to look farther after all rows up to 8 m + 8 steps away: go_on(m)
+  /// @returns whether the warp's rows are settled
   template <class GoOn>
-  __device__ void search_while(GoOn&& go_on) {
+  __device__ bool search_while(GoOn&& go_on) {
     const auto is_done = [&](int steps) {
-      const auto square = static_cast<unsigned>((steps + 1) * (steps + 1));
-      return !__any_sync(kAllLanes, Word::largest(best) > square - Word::kTies);
+      return !__any_sync(kAllLanes, Word::largest(best) > plain_square(steps + 1) - Word::kTies);
     };
-    if (is_done(0) || eight_steps<false>(0, is_done)) return;
-    for (int m = 0; go_on(m) && !eight_steps<false>(m + 1, is_done);) ++m;
+    if (is_done(0) || eight_steps<false>(0, is_done)) return true;
+#pragma unroll 1
+    for (int m = 0; go_on(m); ++m)
+      if (eight_steps<false>(m + 1, is_done)) return true;
+    return false;
   }
   /// Of this lane's rows, whether some are farther than such steps may tell.
   __device__ bool is_open(int steps) const {
@@ -223,14 +270,16 @@ class Window {
   /// Of eight rows, those that are offered two at once: so that both kinds of units have as much to do.
   static constexpr int kByThree = 5;
 
+  __device__ unsigned plain_square(int steps) const {
+    if constexpr (requires { word_.square_of_steps(steps); }) return word_.square_of_steps(steps);
+    else return static_cast<unsigned>(steps * steps);
+  }
   /// What so many steps add: without the way, and with it to higher rows and to lower ones.
-  static __device__ unsigned square_of(int steps) { return static_cast<unsigned>(steps * steps) * Word::kSquare; }
-  static __device__ unsigned to_right(int steps) {
+  __device__ unsigned square_of(int steps) const { return plain_square(steps) * Word::kSquare; }
+  __device__ unsigned to_right(int steps) const {
     return square_of(steps) + static_cast<unsigned>(steps) * Word::kStep + Word::kRight;
   }
-  static __device__ unsigned to_left(int steps) {
-    return square_of(steps) - static_cast<unsigned>(steps) * Word::kStep;
-  }
+  __device__ unsigned to_left(int steps) const { return square_of(steps) - static_cast<unsigned>(steps) * Word::kStep; }
 
   /// Whether steps 8 m + 1 … 8 m + 8 to a side may better an element of the warp.
   /// @param least  of the group that the steps before went to, and the next one's
@@ -286,6 +335,7 @@ class Window {
     for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], to_left(steps), best[j]);
   }
 
+  const Word word_;
   const Rows& rows_;
   const int group_, lane_;
   unsigned before_[8], behind_[8];

@@ -2,10 +2,8 @@
 //
 // Along y first, then along z, as the general engine and the CPU add up: squares in double are rounded alike. Between
 // the passes lie the steps to the nearest site of the plane (volume/any/steps.cuh), where the results will be, unless
-// these are a part of the input.
-//
-// Of a half tile of a plane that has no site, or sites alone, the pass along y leaves one byte that says so, and no
-// steps. Where few rows of a line have sites, these are tried everywhere.
+// these are a part of the input; of a half tile of a plane that has no site, or sites alone, one byte that says so.
+// Where few rows of a line have sites, these are tried everywhere.
 //
 // Labels, and both sides of a signed field, which are solved at once as two labels, take in the ends of runs along each
 // line besides (volume/labels.cuh): an element beyond is a site.
@@ -49,30 +47,27 @@ inline bool rounds_little(const ExactWeights& weights, double most_square) {
 
 /// Where float distances go, in this thread's column. Of a signed field, elements inside have negative ones.
 template <Runs kRuns>
-class DistanceSink {
- public:
+struct DistanceSink {
   static constexpr bool kFinds = false;
   struct Target {};
 
-  __device__ DistanceSink(const Volume& v, const AnySpacing& spacing, const Target&, const HalfTile& half)
-      : v_(v),
-        scale_(spacing.scale),
-        half_(half),
-        words_(v.word_line(half.tile)),
-        column_(v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x) {}
+  const Volume& v;
+  const AnySpacing& spacing;
+  const Target& target;
+  const HalfTile& half;
+  const uint2* const words = v.word_line(half.tile);
+  float* const column = v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x;
 
   __device__ void store(int z, const float (&distances)[8]) const {
-    if (half_.x >= v_.nx) return;
-    store_eight<false>(v_.nz - z, column_ + z * v_.distance.z_stride, v_.distance.z_stride,
+    if (half.x >= v.nx) return;
+    store_eight<false>(v.nz - z, column + z * v.distance.z_stride, v.distance.z_stride,
                        [&](int j) { return is_inside(z + j) ? -distances[j] : distances[j]; });
   }
   /// From squares. @param site  is not asked for
   template <class Site>
   __device__ void write(int z, const double (&squares)[8], Site&& /*site*/) const {
     float distances[8];
-    any_roots_of<kRuns != Runs::none>(squares, distances);
-#pragma unroll
-    for (float& distance : distances) distance *= scale_;
+    any_distances<kRuns != Runs::none>(squares, spacing.scale, distances);
     store(z, distances);
   }
   /// Where all sites are the elements themselves, or there is none.
@@ -81,93 +76,53 @@ class DistanceSink {
     store(z, {same, same, same, same, same, same, same, same});
   }
   __device__ int site(int, unsigned) const { return 0; }
-
- private:
   __device__ bool is_inside(int z) const {
-    return kRuns == Runs::of_sides && !(__ldg(&words_[z].x) >> (half_.x % 32) & 1);
+    return kRuns == Runs::of_sides && !(__ldg(&words[z].x) >> (half.x % 32) & 1);
   }
-
-  const Volume& v_;
-  const float scale_;
-  const HalfTile& half_;
-  const uint2* const words_;
-  float* const column_;
 };
 
 /// Where nearest sites go, and whatever else. V: the emitter's, integers where there is a unit.
 template <Runs kRuns, class V>
-class SiteSink {
- public:
+struct SiteSink {
   static constexpr bool kFinds = true;
   using Target = Emitter<V>;
 
-  __device__ SiteSink(const Volume& v, const AnySpacing& spacing, const Emitter<V>& emitter, const HalfTile& half)
-      : v_(v), scale_(spacing.scale), emitter_(emitter), half_(half) {}
+  const Volume& v;
+  const AnySpacing& spacing;
+  const Emitter<V>& emitter;
+  const HalfTile& half;
 
   /// Linear index of the site to which a word leads from plane z: there are at most 2³¹ elements.
   __device__ std::int32_t site(int z, unsigned word) const {
-    const SignedSteps steps(word);
-    const auto nx = static_cast<std::int32_t>(emitter_.input.extent[2]);
-    return (z * v_.ny + half_.tile.line + steps.y) * nx + v_.first_x + half_.x + steps.x;
+    const Steps steps(word);
+    const auto nx = static_cast<std::int32_t>(emitter.input.extent[2]);
+    return (z * v.ny + half.tile.line + steps.y) * nx + v.first_x + half.x + steps.x;
   }
   template <class Site>
   __device__ void write(int z, const double (&squares)[8], Site&& site) const {
-    const int count = v_.nz - z;
-    if (half_.x >= v_.nx) return;
-    if (!emitter_.sites.serves) {
+    const int count = v.nz - z;
+    if (half.x >= v.nx) return;
+    if (!emitter.sites.serves) {
       FoundSites<double> found;
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         found.square[j] = squares[j], found.site[j] = site(j);
-        if (kRuns != Runs::none && !v_.pins && j < count) found.inside |= unsigned{is_inside(z + j)} << j;
+        if (kRuns != Runs::none && !v.pins && j < count) found.inside |= unsigned{is_inside(z + j)} << j;
       }
-      return emit_column<Along::z>(emitter_, half_.tile.item, {v_.first_x + half_.x, half_.tile.line, z}, count, found);
+      return emit_column<Along::z>(emitter, half.tile.item, {v.first_x + half.x, half.tile.line, z}, count, found);
     }
-    const SiteResults::Row row = emitter_.sites.row(v_.first_item + half_.tile.item, z, half_.tile.line);
-    const auto distances = [&](float(&roots)[8]) {
-      any_roots_of<true>(squares, roots);
-#pragma unroll
-      for (float& root : roots) root *= scale_;
-    };
-    write_column<Along::z>(emitter_.sites, row, half_.x, count, distances, site);
+    const SiteResults::Row row = emitter.sites.row(v.first_item + half.tile.item, z, half.tile.line);
+    const auto distances = [&](float(&eight)[8]) { any_distances<true>(squares, spacing.scale, eight); };
+    write_column<Along::z>(emitter.sites, row, half.x, count, distances, site);
   }
   __device__ void write_same(int z, bool none) const {
     const double same = none ? kNoSquareExact : 0;
     write(z, {same, same, same, same, same, same, same, same},
           [&](int j) { return none ? -1 : site(z + j, Steps::kHere); });
   }
-
- private:
   /// Of signed labels. Masks have no sign here.
-  __device__ bool is_inside(int z) const {
-    return !(__ldg(&v_.changes_along_z(half_.tile)[z].y) >> (half_.x % 32) & 1);
-  }
-
-  const Volume& v_;
-  const float scale_;
-  const Emitter<V>& emitter_;
-  const HalfTile& half_;
+  __device__ bool is_inside(int z) const { return !(__ldg(&v.changes_along_z(half.tile)[z].y) >> (half.x % 32) & 1); }
 };
-
-/// Distances of near sites, from the tables. @returns whether none of the warp's is in doubt
-__device__ inline bool tabulated_distances(const AnySpacing& spacing, const StepTables& tables,
-                                           const KeyWindow<VolumeKeys>& window, float (&distances)[8]) {
-  if (window.is_all_sites()) {
-#pragma unroll
-    for (float& distance : distances) distance = 0;
-    return true;
-  }
-  unsigned bits[8];
-#pragma unroll
-  for (int j = 0; j < 8; ++j) {
-    const unsigned pair = window.best[j] % kPairs;
-    const int square = VolumeKeys::square_of(window.best[j] - __ldg(tables.pair + pair));
-    const int z = VolumeKeys::steps_of(square, spacing.inverse_z);
-    distances[j] = __ldg(tables.distance + (static_cast<unsigned>(z) * kPairs + pair));
-    bits[j] = __float_as_uint(distances[j]);
-  }
-  return !__any_sync(kAllLanes, greatest_of_eight(bits) >> 31 != 0);
-}
 
 /// Where the words of half a tile's rows lie.
 struct RowsOfHalf {
@@ -186,71 +141,51 @@ struct RowsOfHalf {
   }
 };
 
-/// Half a tile along z. All functions are called by all threads of the block. Runs of sides: both, of a signed field.
+/// Runs of sides: both, of a signed field.
 template <int kThreads, int kMostRows, Runs kRuns, class Sink>
-class PassAlongZ {
+class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>, LineOfVolume<Sink::kFinds>, kThreads,
+                                   kMostRows, kRuns> {
+  using Base = LinePass<PassAlongZ, LineOfVolume<Sink::kFinds>, kThreads, kMostRows, kRuns>;
+  using Base::lane, Base::has_ends, Base::kHasRuns;
+  using Base::v_, Base::spacing_, Base::half_, Base::shared_, Base::n_, Base::line_, Base::with_sites_;
+
  public:
-  static constexpr bool kSides = kRuns == Runs::of_sides, kHasRuns = kRuns != Runs::none;
+  using Shared = typename Base::Shared;
+  using Target = typename Sink::Target;
 
-  struct Shared {
-    int far_elements, has_ends;
-    SortedRows filled;
-    VolumeKeys keys_z;  ///< the spacing's: lanes ask for different ones
-    typename LineEnds<kRuns>::Words run_words;
-  };
+  static __device__ HalfTile half_of(const Volume& v, unsigned job) { return {v.tile(job / 2, v.ny), job}; }
 
-  __device__ PassAlongZ(const Volume& v, const AnySpacing& spacing, const typename Sink::Target& target,
-                        const HalfTile& half, Shared& shared, uint4* memory)
-      : v_(v),
-        spacing_(spacing),
-        half_(half),
-        shared_(shared),
-        memory_(memory),
-        n_(v.nz),
-        rows_(reinterpret_cast<unsigned*>(memory), v.nz),
-        from_{v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + first_x() * v.wide_x_stride,
-              v.wide.z_stride, v.nx - first_x(), v.wide_x_stride},
-        line_{rows_, spacing},
-        ends_(shared.run_words, v.nz, half.first + lane()),
-        tables_(*v.step_tables),
-        kinds_(kinds_of_planes(v, half)),
-        sink_(v, spacing, target, half) {}
+  __device__ PassAlongZ(const Volume& v, const AnySpacing& spacing, const Target& target, const HalfTile& half,
+                        Shared& shared, uint4* memory)
+      : Base(v, spacing, half, shared, memory, v.nz), sink_{v, spacing, target, half} {}
 
   /// What there is. Rows are on their way while their kinds are counted; not where those may be all alike, or few have
   /// sites. @returns whether all planes are alike: full, or without a site
   __device__ bool look() {
     const auto t = static_cast<int>(threadIdx.x);
     if (t == 0) shared_.far_elements = shared_.has_ends = 0;
-    if (!Sink::kFinds && kHasRuns && t <= VolumeKeys::kSteps) shared_.keys_z.of[t] = spacing_.volume_z.of[t];
-    rows_.pad(n_);
-    begins_ = !kSides && kind_of(0) == kNarrow && from_.are_fours();
+    if (!Sink::kFinds && kHasRuns && t <= VolumeKeys::kSteps) shared_.keys.of[t] = keys().of[t];
+    line_.rows.pad(n_);
+    begins_ = kRuns != Runs::of_sides && kind_of(0) == kNarrow && from_.are_fours();
     if (begins_) begin_rows();
     with_sites_ = shared_.filled.find(n_, [&](int row) { return kind_of(row) != kEmpty; });
-    ends_.fill([&](int r) { return changes(r); }, &shared_.has_ends);
+    Base::fill_ends([&](int r) { return changes(r); });
     bool are_alike = true;
     for (int r = t; r < n_; r += kThreads) are_alike &= kind_of(r) == (with_sites_ == 0 ? kEmpty : kFull);
-    return __syncthreads_and(are_alike) && !(with_sites_ == 0 && has_ends());
-  }
-  __device__ void write_alike() const {
-    for (int q = static_cast<int>(threadIdx.x) / 16; q < rows_.groups; q += kThreads / 16)
-      sink_.write_same(q * 8, with_sites_ == 0);
+    if (!__syncthreads_and(are_alike) || (with_sites_ == 0 && has_ends())) return false;
+    for (int q = t / 16; q < row_groups(n_); q += kThreads / 16) sink_.write_same(q * 8, with_sites_ == 0);
+    return true;
   }
 
-  /// From the planes that have sites, where these are few. @returns whether they are
-  __device__ bool solve_few() const {
-    if (kHasRuns || with_sites_ > kFewRows) return false;
+  __device__ void put_few() const {
     if (begins_) {
       fathom::cuda::wait_for_copies();
       __syncthreads();
     }
     for (int k = static_cast<int>(threadIdx.x) / 16; k < with_sites_; k += kThreads / 16) {
       const int row = shared_.filled.row[k];
-      *rows_.at(row, lane()) = Steps::far(tables_, kind_of(row) == kNarrow ? *from_.at(row, lane()) : Steps::kAtSite);
+      *line_.rows.at(row, lane()) = Steps::far(kind_of(row) == kNarrow ? *from_.at(row, lane()) : Steps::kAtSite);
     }
-    __syncthreads();
-    solve_left<kThreads, Sink::kFinds>(FewOfLine{shared_.filled}, line_, n_, tables_.along_z(n_), ~0u,
-                                       [&](int q, auto& eight) { write(q, eight); });
-    return true;
   }
 
   /// Rows of words. Copies that go past the registers are all on their way at once, where registers hold a part of a
@@ -263,24 +198,25 @@ class PassAlongZ {
       fathom::cuda::wait_for_copies();
 #pragma unroll 4
       for (int r = static_cast<int>(threadIdx.x) / 4; r < n_; r += kThreads / 4) {
-        const uint4 four = *reinterpret_cast<const uint4*>(rows_.at(r, four_of_thread()));
+        const uint4 four = *reinterpret_cast<const uint4*>(line_.rows.at(r, four_of_thread()));
         far += four.x / Steps::kFar + four.y / Steps::kFar + four.z / Steps::kFar + four.w / Steps::kFar;
       }
     } else {
-      // So many rows are asked for before any is looked at; in place of those that are missing, the last one again.
-      constexpr int kTogether = 8, kStep = kThreads / 16;
-      for (int r0 = thread() / 16; r0 < n_; r0 += kTogether * kStep) {
-        unsigned words[kTogether];
+      // Eight are asked for before any is looked at, also behind the last row, in place of which that is read again.
+      constexpr int kStep = kThreads / 16;
+      for (int first = static_cast<int>(threadIdx.x) / 16; first < n_; first += 8 * kStep) {
+        unsigned word[8];
 #pragma unroll
-        for (int k = 0; k < kTogether; ++k) {
-          const int r = min(r0 + k * kStep, n_ - 1);
-          words[k] = keeps_rows(kind_of(r)) ? __ldcs(from_.at(r, lane())) : word_of_kind(kind_of(r));
+        for (int k = 0; k < 8; ++k) {
+          const int r = min(first + k * kStep, n_ - 1);
+          const TileKind kind = kind_of(r);
+          word[k] = keeps_rows(kind) ? __ldcs(from_.at(r, lane())) : word_of_kind(kind);
         }
 #pragma unroll
-        for (int k = 0; k < kTogether; ++k) {
-          if (r0 + k * kStep >= n_) break;
-          far += words[k] / Steps::kFar;
-          *rows_.at(r0 + k * kStep, lane()) = words[k];
+        for (int k = 0; k < 8; ++k) {
+          if (first + k * kStep >= n_) break;
+          far += word[k] / Steps::kFar;
+          *line_.rows.at(first + k * kStep, lane()) = word[k];
         }
       }
     }
@@ -289,41 +225,46 @@ class PassAlongZ {
     return !Sink::kFinds && shared_.far_elements <= n_ * 12;  // of 16 n
   }
 
-  /// @returns the warp's groups of rows that no window settles, as left_by_windows() has them
-  __device__ unsigned search() const {
-    return left_by_windows<kThreads>(rows_.groups, [&](int q) {
-      const int own = min(q, rows_.groups - 1);
-      float distances[8];
-      KeyWindow<VolumeKeys> window(rows_, own, lane(), spacing_.volume_z);
-      if (has_ends()) ends_.bound(own, window.best, shared_.keys_z);
-      if (!window.search(n_ - q * 8) || !tabulated_distances(spacing_, tables_, window, distances)) return false;
-      sink_.store(q * 8, distances);
-      return true;
+  __device__ const VolumeKeys& keys() const { return spacing_.volume_z; }
+  __device__ const double* squares() const { return v_.step_tables->along_z(); }
+  /// Distances of near sites, from the tables. @returns whether none of the warp's is in doubt
+  __device__ bool take(int z, const unsigned (&keys)[8]) const {
+    float distances[8] = {};
+    if (__any_sync(kAllLanes, greatest_of_eight(keys) > 0)) {  // not all are sites
+      const StepTables& tables = *v_.step_tables;
+      unsigned bits[8];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const unsigned pair = keys[j] % kPairs;
+        const int square = VolumeKeys::square_of(keys[j] - __ldg(tables.pair + pair));
+        const int along_z = VolumeKeys::steps_of(square, spacing_.inverse_z);
+        distances[j] = __ldg(tables.distance + (static_cast<unsigned>(along_z) * kPairs + pair));
+        bits[j] = __float_as_uint(distances[j]);
+      }
+      if (__any_sync(kAllLanes, greatest_of_eight(bits) >> 31 != 0)) return false;
+    }
+    sink_.store(z, distances);
+    return true;
+  }
+
+  /// Far words.
+  __device__ void put_steps() const {
+    if constexpr (!Sink::kFinds)
+      for (int r = static_cast<int>(threadIdx.x) / 16; r < n_; r += kThreads / 16) {
+        unsigned* own = line_.rows.at(r, lane());
+        *own = Steps::far(*own);
+      }
+  }
+
+  __device__ void write(int z, const typename Base::Eight& eight, const int (&to_end)[8]) const {
+    sink_.write(z, eight.best, [&](int j) {
+      if (to_end[j] != 0) return sink_.site(z + j + to_end[j], Steps::kHere);
+      return eight.best[j] == kNoSquareExact ? -1 : sink_.site(eight.row(j), line_.word(eight.row(j)));
     });
   }
 
-  /// Those. Rows hold far words then.
-  __device__ void solve_others(unsigned left) const {
-    if constexpr (!Sink::kFinds) {
-      // Where each sixteenth row is, so that none is looked for: some threads may have none.
-      constexpr int kRows = kThreads / 16, kStep = kRows < 16 ? 16 : kRows / 16 * 16;
-      for (int first = static_cast<int>(threadIdx.x) / 16; first < kStep; first += kRows) {
-        unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(memory_), first, lane());
-        for (int r = first; r < n_; r += kStep) own[r * 16] = Steps::far(tables_, own[r * 16]);
-      }
-      __syncthreads();
-    }
-    auto* memory = reinterpret_cast<unsigned*>(memory_ + window_memory(n_) / sizeof(uint4));
-    Brackets<kThreads, kMostRows> brackets(memory, n_);
-    brackets.find(line_, spacing_.z);
-    solve_left<kThreads, Sink::kFinds>(brackets, line_, n_, tables_.along_z(n_), left,
-                                       [&](int q, auto& eight) { write(q, eight); });
-  }
-
  private:
-  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 16; }
   __device__ int first_x() const { return half_.tile.word * 32 + half_.first; }
-  __device__ bool has_ends() const { return kHasRuns && shared_.has_ends; }
   __device__ TileKind kind_of(int row) const { return static_cast<TileKind>(__ldg(kinds_ + row)); }
   /// Of rows that keep none.
   static __device__ unsigned word_of_kind(TileKind kind) { return kind == kFull ? Steps::kAtSite : Steps::kNone; }
@@ -332,7 +273,7 @@ class PassAlongZ {
   __device__ void begin_rows() const {
 #pragma unroll 4
     for (int r = static_cast<int>(threadIdx.x) / 4; r < n_; r += kThreads / 4) {
-      unsigned* to = rows_.at(r, four_of_thread());
+      unsigned* to = line_.rows.at(r, four_of_thread());
       const TileKind kind = kind_of(r);
       const unsigned other = word_of_kind(kind);
       if (keeps_rows(kind)) fathom::cuda::copy_async<sizeof(uint4)>(to, from_.at(r, four_of_thread()));
@@ -342,53 +283,15 @@ class PassAlongZ {
   /// Of a plane, what the ends of runs along z tell from the one before.
   __device__ unsigned changes(int z) const {
     const uint2* words = v_.word_line(half_.tile);
-    if constexpr (kSides) return z ? __ldg(&words[z].x) ^ __ldg(&words[z - 1].x) : 0;
+    if constexpr (kRuns == Runs::of_sides) return z ? __ldg(&words[z].x) ^ __ldg(&words[z - 1].x) : 0;
     else return __ldg(&v_.changes_along_z(half_.tile)[z].x);
   }
-  __device__ void write(int q, EightSquares<Sink::kFinds>& eight) const {
-    int to_end[8] = {};
-    if (has_ends())
-      take_nearer_ends(ends_, min(q, rows_.groups - 1), eight.best, to_end,
-                       [&](int z) { return spacing_.square(z, 0, 0); });
-    sink_.write(q * 8, eight.best, [&](int j) {
-      if (to_end[j] != 0) return sink_.site(q * 8 + j + to_end[j], Steps::kHere);
-      return eight.best[j] == kNoSquareExact ? -1 : sink_.site(eight.row(j), line_.word(eight.row(j)));
-    });
-  }
 
-  const Volume& v_;
-  const AnySpacing& spacing_;
-  const HalfTile& half_;
-  Shared& shared_;
-  uint4* const memory_;
-  const int n_;
-  const KeyWindow<VolumeKeys>::Rows rows_;
-  const RowsOfHalf from_;
-  const LineOfVolume line_;
-  LineEnds<kRuns> ends_;
-  const StepTables& tables_;
-  const std::uint8_t* const kinds_;
+  const RowsOfHalf from_{v_.wide_at(half_.tile.item, 0, half_.tile.line, first_x()), v_.wide.z_stride,
+                         v_.nx - first_x(), v_.wide_x_stride};
+  const std::uint8_t* const kinds_ = kinds_of_planes(v_, half_);
   const Sink sink_;
-  int with_sites_ = 0;
   bool begins_ = false;  ///< to copy rows
 };
-
-template <int kThreads, int kMostRows, Runs kRuns, class Sink>
-__global__ void __launch_bounds__(kThreads, any_blocks(kThreads))
-    solve_any_along_z(const __grid_constant__ Volume v, const __grid_constant__ AnySpacing spacing,
-                      const __grid_constant__ typename Sink::Target target) {
-  using Pass = PassAlongZ<kThreads, kMostRows, kRuns, Sink>;
-  extern __shared__ uint4 window_shared[];
-  __shared__ typename Pass::Shared shared;
-  const HalfTile half(v.tile(blockIdx.x / 2, v.ny), blockIdx.x);
-  if (half.is_outside(v)) return;
-  Pass pass(v, spacing, target, half, shared, window_shared);
-  if (pass.look()) return pass.write_alike();
-  if (pass.solve_few()) return;
-  unsigned left = ~0u;
-  if (pass.fill())
-    if constexpr (!Sink::kFinds) left = pass.search();
-  if (Sink::kFinds || __syncthreads_or(left != 0)) pass.solve_others(left);
-}
 
 }  // namespace fathom::grid::cuda::volume

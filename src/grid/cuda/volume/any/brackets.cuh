@@ -27,13 +27,6 @@ inline constexpr double kNoSquareExact = __builtin_inf();
 inline constexpr unsigned kNoHalves = 1u << 24;    ///< of a row without a site
 inline constexpr unsigned kManyHalves = 1u << 21;  ///< from here on floats round too roughly
 
-/// 1/x, roughly.
-__device__ inline float rough_inverse(float x) {
-  float inverse;
-  asm("rcp.approx.ftz.f32 %0,%1;" : "=f"(inverse) : "f"(x));
-  return inverse;
-}
-
 /// A square in halves, from a float that three roundings have led to: less than 0.9 off.
 __device__ inline unsigned rounded_halves(float halves) {
   return __float_as_uint(fminf(halves, kManyHalves) + 8388608.0f) - 0x4B000000u;
@@ -49,7 +42,7 @@ inline std::size_t brackets_bytes(int rows) {
 }
 
 /// Of lines of up to kMostRows rows. All functions are called by all threads of the block.
-template <int kThreads, int kMostRows = kThreads>
+template <int kThreads, int kMostRows>
 class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRows, kKeyBits, 2> {
   using Base = Anchors<Brackets, kThreads, kMostRows, kKeyBits, 2>;
   using Base::anchor, Base::count_, Base::keys_, Base::lane_, Base::n_, Base::unit_;
@@ -59,18 +52,14 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
   using Base::kUnits;
   static constexpr int kChunk = kBracketChunk, kChunksOfUnit = kMostRows / kThreads;
 
-  __device__ Brackets(unsigned* memory, int rows)
-      : Base(memory, memory + row_groups(rows) * 128, rows),
-        chunks_(Base::anchors_ + anchors_of(rows) * 16),
-        middle_(coarse_steps(rows) * (kCoarse / 2)) {}
+  __device__ Brackets(unsigned* memory, int rows) : Base(memory, memory + row_groups(rows) * 128, rows) {}
 
   /// @param line    the lane's: eight rows, line.group(q), which are padded; of a row's word, line.word(row), in halves
   ///                line.halves(word), which are rounded_halves() or kNoHalves, and in double, where
-  ///                line.has_site(word), line.square(word)
-  /// @param weight  of the square of a step along the line
+  ///                line.has_site(word), line.square(word); of the square of a step along it, line.weight()
   template <class Line>
-  __device__ void find(const Line& line, double weight) {
-    keep_candidates(line, weight);
+  __device__ void find(const Line& line) {
+    keep_candidates(line);
     Base::find_anchors();
   }
 
@@ -116,7 +105,11 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
 
     __device__ explicit Vertex(unsigned key)
         : row(shifted_float(key & kKeyIndex)), value(shifted_float(key >> kKeyBits)) {}
-    __device__ float slope_to(const Vertex& end) const { return (end.value - value) * rough_inverse(end.row - row); }
+    __device__ float slope_to(const Vertex& end) const {
+      float inverse;
+      asm("rcp.approx.ftz.f32 %0,%1;" : "=f"(inverse) : "f"(end.row - row));
+      return (end.value - value) * inverse;
+    }
     /// By more than the roundings of three values and of this one hide.
     __device__ bool is_above(const Vertex& begin, float slope) const {
       return value > fmaf(row - begin.row, slope, begin.value + 4);
@@ -128,20 +121,15 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
   __device__ unsigned& chunk_at(int chunk) const { return chunks_[chunk * 16 + lane_]; }
   static __device__ unsigned chunk_of(unsigned mask, unsigned place) { return place << kChunk | mask; }
   static __device__ unsigned place_in(unsigned chunk) { return chunk >> kChunk; }
-  /// Keeps keys from falling below 0.
-  __device__ unsigned bias() const { return static_cast<unsigned>(2 * middle_ * middle_ + 2 * middle_ + 1); }
   /// Values up to this leave keys below 2²²: at an anchor they have less than 6 · middle² more, and the bias.
   __device__ unsigned most() const { return (1u << 22) - 2 - static_cast<unsigned>(8 * middle_ * middle_); }
-
-  /// A value that is small enough for keys, and exact enough.
-  __device__ bool is_small(unsigned value) const { return value < min(kManyHalves, most() + 1); }
   __device__ unsigned key_of(unsigned value, int row) const {
-    const int from_middle = row - middle_;
-    return (value + static_cast<unsigned>(2 * from_middle * from_middle) + bias()) << kKeyBits |
+    const int from_middle = row - middle_, bias = 2 * middle_ * middle_ + 2 * middle_ + 1;  // keys do not fall below 0
+    return (value + static_cast<unsigned>(2 * from_middle * from_middle + bias)) << kKeyBits |
            static_cast<unsigned>(row);
   }
 
-  /// A chunk's values in halves. @returns whether all are small
+  /// A chunk's values in halves. @returns whether all are small enough for keys, and exact enough
   template <class Line>
   __device__ bool load(unsigned (&value)[kChunk], const Line& line, int chunk) const {
     static_assert(kChunk == 16);
@@ -156,7 +144,7 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
         largest = max(largest, halves % kNoHalves);
       }
     }
-    return is_small(largest);
+    return largest < min(kManyHalves, most() + 1);
   }
   /// The same above the least square of the line. What is above it by more than the whole line's length is not nearest.
   /// @param scale  halves to a square
@@ -194,7 +182,7 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
   }
 
   template <class Line>
-  __device__ void keep_candidates(const Line& line, double weight) {
+  __device__ void keep_candidates(const Line& line) {
     const int chunks = bracket_chunks(n_);
     // Of each of the unit's chunks: its number, values, candidates, and how many of these there are before it.
     const auto for_own = [&](auto&& take) {
@@ -207,7 +195,7 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
     for_own([&](int chunk, int c) { are_small &= load(value[c], line, chunk); });
     if (!__syncthreads_and(are_small)) {
       const double least = least_square(line);
-      for_own([&](int chunk, int c) { load_above(value[c], line, chunk, least, 2 / weight); });
+      for_own([&](int chunk, int c) { load_above(value[c], line, chunk, least, 2 / line.weight()); });
     }
     for_own([&](int chunk, int c) {
       mask[c] = candidates(value[c]);
@@ -258,8 +246,8 @@ class Brackets : public Anchors<Brackets<kThreads, kMostRows>, kThreads, kMostRo
     }
   }
 
-  unsigned* const chunks_;
-  const int middle_;
+  unsigned* const chunks_ = Base::anchors_ + anchors_of(n_) * 16;
+  const int middle_ = coarse_steps(n_) * (kCoarse / 2);
 };
 
 /// Bytes of dynamic shared memory: the rows, and their brackets.

@@ -5,8 +5,8 @@
 namespace fathom::grid::cuda::volume {
 
 void tabulate_near_sites(const Volume& volume, const ExactWeights& weights, float scale, cudaStream_t stream) {
-  launch(tabulate_steps, kTabulateBlocks, kTabulateBlock, 0, stream, volume.step_tables, AnySpacing::of(weights, scale),
-         volume.nz, volume.ny);
+  launch(tabulate_steps, kTabulateBlocks, kTabulateBlock, 0, stream, volume.step_tables,
+         AnySpacing{weights.z, weights.y, weights.x, scale}, volume.nz, volume.ny);
 }
 
 template void VolumePasses::solve_any<Runs::none>(const ExactWeights&) const;

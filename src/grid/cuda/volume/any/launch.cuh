@@ -2,7 +2,6 @@
 #pragma once
 
 #include <iterator>
-#include <type_traits>
 #include <utility>
 
 #include "grid/cuda/launch.cuh"
@@ -16,63 +15,52 @@ namespace fathom::grid::cuda::volume {
 /// which do not wait for each other.
 inline constexpr LineBlock kSiteBlocks[] = {{128, 128}, {256, 256}, {256, 512}, {512, 1024}};
 
-/// Calls pass(threads, rows) with those of a block, constants. @param chosen  its number
+/// Calls pass(number) with that of a block of a table, a constant.
 template <const auto& kBlocks, class Pass>
 void with_line_block(int chosen, Pass&& pass) {
-  const auto pass_chosen = [&]<int... k>(std::integer_sequence<int, k...>) {
-    const auto pass_if = [&](auto block) {
-      constexpr LineBlock kBlock = kBlocks[block];
-      if (block == chosen)
-        pass(std::integral_constant<int, kBlock.threads>{}, std::integral_constant<int, kBlock.rows>{});
-    };
-    (pass_if(std::integral_constant<int, k>{}), ...);
-  };
-  pass_chosen(std::make_integer_sequence<int, static_cast<int>(std::size(kBlocks))>{});
-}
-
-/// The block for lines of n elements. @param memory  that it takes @param share  as line_block_for() has it
-inline int line_block(int n, std::size_t memory, int share) {
-  constexpr std::size_t kOfSystem = 1024;  // for each block, at most
-  return line_block_for(n, memory + kOfSystem, fathom::cuda::multiprocessor_memory(), share);
-}
-inline int site_block(int n) {
-  int k = 0;
-  while (kSiteBlocks[k].rows < n) ++k;
-  return k;
+  const auto among = [&]<int... k>(std::integer_sequence<int, k...>) { with_block<k...>(chosen, pass); };
+  among(std::make_integer_sequence<int, static_cast<int>(std::size(kBlocks))>{});
 }
 
 /// Both passes, each by a block of a table.
-/// @tparam Sink  of the results
+/// @tparam Sink   of the results
+/// @param chosen  which for the passes along y and z
 template <const auto& kBlocks, Runs kRuns, class Sink>
-void solve_lines(const VolumePasses& p, const AnySpacing& spacing, const typename Sink::Target& target, int y_block,
-                 int z_block) {
+void solve_lines(const VolumePasses& p, const ExactWeights& weights, const typename Sink::Target& target, int2 chosen) {
   const Volume& v = p.volume;
-  with_line_block<kBlocks>(y_block, [&](auto threads, auto rows) {
-    launch(solve_any_along_y<threads, rows, kRuns, Sink::kFinds>, 2 * p.y_tiles(), threads, any_memory_along_y(v.ny),
-           p.stream, v, spacing);
+  const AnySpacing spacing{weights.z, weights.y, weights.x, v.side.scale};
+  with_line_block<kBlocks>(chosen.x, [&](auto k) {
+    using Pass = PassAlongY<kBlocks[k].threads, kBlocks[k].rows, kRuns, Sink::kFinds>;
+    launch(solve_any<Pass>, 2 * p.y_tiles(), Pass::kThreads, any_memory_along_y(v.ny), p.stream, v, spacing,
+           typename Pass::Target{});
   });
-  with_line_block<kBlocks>(z_block, [&](auto threads, auto rows) {
-    launch(solve_any_along_z<threads, rows, kRuns, Sink>, 2 * p.z_tiles(), threads, brackets_memory(v.nz), p.stream, v,
-           spacing, target);
+  with_line_block<kBlocks>(chosen.y, [&](auto k) {
+    using Pass = PassAlongZ<kBlocks[k].threads, kBlocks[k].rows, kRuns, Sink>;
+    launch(solve_any<Pass>, 2 * p.z_tiles(), Pass::kThreads, brackets_memory(v.nz), p.stream, v, spacing, target);
   });
 }
 
 template <Runs kRuns>
 void VolumePasses::solve_any(const ExactWeights& weights) const {
-  // What blocks take besides.
-  constexpr std::size_t kBesides = sizeof(typename LineEnds<kRuns>::Words) + sizeof(SortedRows) + kNumbersMemory,
+  // What blocks take besides, with what the system takes of each at most.
+  constexpr std::size_t kBesides = sizeof(RunWords<kRuns != Runs::none>) + sizeof(SortedRows) + kNumbersMemory + 1024,
                         kBesidesAlongY = kBesides + sizeof(ByteDistances) + 2 * sizeof(PlaneKeys);
-  const int ny = volume.ny, nz = volume.nz;
+  const std::size_t of_all = fathom::cuda::multiprocessor_memory();
+  const int ny = volume.ny, nz = volume.nz, share = writes_sectors ? kBusyShare : kBusyShareOfPieces;
   solve_lines<kLineBlocks, kRuns, DistanceSink<kRuns>>(
-      *this, AnySpacing::of(weights, volume.side.scale), {},
-      line_block(ny, any_memory_along_y(ny) + kBesidesAlongY, kBusyShare),
-      line_block(nz, brackets_memory(nz) + kBesides, writes_sectors ? kBusyShare : kBusyShareOfPieces));
+      *this, weights, {},
+      {line_block_for(ny, any_memory_along_y(ny) + kBesidesAlongY, of_all, kBusyShare),
+       line_block_for(nz, brackets_memory(nz) + kBesides, of_all, share)});
 }
 
 template <Runs kRuns, class V>
 void VolumePasses::find_any_sites(const ExactWeights& weights, const Emitter<V>& to) const {
-  solve_lines<kSiteBlocks, kRuns, SiteSink<kRuns, V>>(*this, AnySpacing::of(weights, volume.side.scale), to,
-                                                      site_block(volume.ny), site_block(volume.nz));
+  const auto block_for = [](int rows) {
+    int k = 0;
+    while (kSiteBlocks[k].rows < rows) ++k;
+    return k;
+  };
+  solve_lines<kSiteBlocks, kRuns, SiteSink<kRuns, V>>(*this, weights, to, {block_for(volume.ny), block_for(volume.nz)});
 }
 
 }  // namespace fathom::grid::cuda::volume

@@ -5,8 +5,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume/any/brackets.cuh"
 #include "grid/cuda/volume/any/steps.cuh"
-#include "grid/cuda/volume/nearest/half_rows.cuh"
-#include "grid/cuda/volume/nearest/site_column.cuh"
+#include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -16,15 +15,15 @@ namespace fathom::grid::cuda::volume {
 template <bool kWinners>
 class EightSquares {
  public:
-  /// @param first  of the eight
-  /// @param steps  along the line
-  __device__ EightSquares(int first, const StepSquares& steps) : first_(first), steps_(steps) {
+  /// @param first    of the eight, of a line of so many rows
+  /// @param squares  step_squares() along the line
+  __device__ EightSquares(int first, int rows, const double* squares) : none_(first + rows), squares_(squares) {
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = kNoSquareExact;
   }
   template <class Line>
   __device__ void offer(int row, unsigned word, const Line& line) {
-    const double* along_line = steps_.from(first_ - row);
+    const double* along_line = squares_ + static_cast<unsigned>(none_ - row);
     const double square = line.square(word);
     const unsigned both = word << 16 | static_cast<unsigned>(row);
 #pragma unroll
@@ -43,43 +42,10 @@ class EightSquares {
   double best[8];
 
  private:
-  const int first_;
-  const StepSquares steps_;
+  const int none_;  ///< that of no steps, from row 0
+  const double* const squares_;
   unsigned winner_[8];
 };
-
-/// Blocks of a pass per multiprocessor.
-constexpr int any_blocks(int threads) { return resident_blocks(threads, kResidentThreadsAt64 / threads); }
-
-/// Groups of a tile's rows that no window settles. By all threads of the block, after a barrier.
-///
-/// @param window  solves group q if all of the warp's are near: window(q), which says whether it did
-/// @returns bit k: the warp's groups of round k
-template <int kThreads, class OfWindow>
-__device__ unsigned left_by_windows(int groups, OfWindow&& window) {
-  unsigned left = 0;
-  for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16)
-    if (!window(q0 + lane_id() / 16)) left |= 1u << k;
-  return left;
-}
-
-/// Groups that are left, from squares in double of rows that are tried for each.
-///
-/// @param rows   which: rows.for_rows(group, line, offer), as Brackets have it
-/// @param line   of the lane, as Brackets ask for it
-/// @param store  takes what has been found: store(q, eight)
-template <int kThreads, bool kWinners, class Rows, class Line, class Store>
-__device__ void solve_left(const Rows& rows, const Line& line, int n, const StepSquares& steps, unsigned left,
-                           Store&& store) {
-  const int groups = row_groups(n);
-  for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16) {
-    if (!(left >> k & 1)) continue;
-    const int q = q0 + lane_id() / 16;
-    EightSquares<kWinners> eight(q * 8, steps);
-    rows.for_rows(min(q, groups - 1), line, [&](int row, unsigned word) { eight.offer(row, word, line); });
-    store(q, eight);
-  }
-}
 
 /// The few rows of a line that have sites, for each group all of them.
 struct FewOfLine {
@@ -92,74 +58,167 @@ struct FewOfLine {
   }
 };
 
-/// The ends of runs along the lines of half a tile: an element beyond is nearer than all behind it, whatever these are
-/// taken for.
-template <Runs kRuns>
-class LineEnds {
+/// Half a tile along an axis: what the passes along both do alike. All functions are called by all threads of the block.
+///
+/// Of labels and sides, the ends of runs along the lines are taken in, too: an element beyond is nearer than all behind
+/// it, whatever these are taken for.
+///
+/// @tparam Pass  keys(), of steps along the line, and squares() of these; what it does in its own way is
+///               said where it is asked for
+/// @tparam Line  of the lane, as Brackets ask for it; along(steps), squares of steps along it; kFinds: whether nearest
+///               sites are asked for, and no keys are searched; kWinners, of EightSquares
+template <class Pass, class Line, int kBlock, int kMostRows, Runs kRuns>
+class LinePass {
  public:
-  using Words = RunWords<kRuns != Runs::none>;
+  static constexpr int kThreads = kBlock;
+  static constexpr bool kHasRuns = kRuns != Runs::none, kFinds = Line::kFinds;
+  using Keys = typename Line::Keys;
+  using Eight = EightSquares<Line::kWinners>;
 
-  /// @param line  the lane's
-  __device__ LineEnds(Words& words, int rows, int line) : runs_(words, rows), line_(line) {}
+  struct Shared {
+    int has_ends, far_elements;
+    SortedRows filled;
+    RunWords<kHasRuns> run_words;
+    Keys keys;  ///< where lanes ask for different ones
+  };
 
-  /// By all threads of the block, between barriers. @param changes_of  changes_of(row)
-  /// @param has_any  shared; 0
-  template <class ChangesOf>
-  __device__ void fill(ChangesOf&& changes_of, int* has_any) {
-    if constexpr (kRuns == Runs::none) return;
-    if (runs_.fill([&](int row) { return make_uint2(changes_of(row), 0); }, 0xFFFFu << (line_ & 16)))
-      atomicOr(has_any, 1);
+  /// From the rows that have sites, where these are few: Pass::put_few() puts them. @returns whether they are
+  __device__ bool solve_few() const {
+    if (kHasRuns || with_sites_ > kFewRows) return false;
+    pass().put_few();
+    __syncthreads();
+    solve(FewOfLine{shared_.filled}, ~0u);
+    return true;
   }
-  /// Steps from eight rows to the nearest one beyond an end, negative upwards, where of two that are as near the upper
-  /// one counts; 0: there is none.
-  __device__ void nearest(int group, int (&to_end)[8]) const { runs_.nearest(group, line_, kLongestKeyed, to_end); }
 
-  /// A minimum with the keys of eight rows. @param keys  of steps along the line
-  template <class KeysOfLine>
-  __device__ void bound(int group, unsigned* best, const KeysOfLine& keys) const {
-    unsigned to_end[8];
-    runs_.steps(group, line_, to_end);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = min(best[j], keys.of[min(to_end[j], KeysOfLine::kSteps)]);
+  /// Groups of rows that windows settle, if all of a warp's are near and Pass::take(first row, keys) says so.
+  /// @returns bit k: whether the warp's groups of round k are left
+  __device__ unsigned search() const {
+    const KeyRows<Keys> rows(words(), n_);
+    unsigned left = 0;
+    for (int k = 0, q0 = warp_number() * 2; q0 < groups_; ++k, q0 += kThreads / 16) {
+      const int q = q0 + lane_id() / 16, own = min(q, groups_ - 1);
+      Window<WindowKeys<Keys>> window(rows, own, lane(), WindowKeys<Keys>(pass().keys()));
+      if (has_ends()) bound(own, window.best);
+      if (!are_near(window, n_ - q * 8) || !pass().take(q * 8, window.best)) left |= 1u << k;
+    }
+    return left;
   }
+
+  /// Those, by brackets. In place of keys, rows hold what Pass::put_steps() leaves.
+  __device__ void solve_others(unsigned left) {
+    pass().put_steps();
+    __syncthreads();
+    Brackets<kThreads, kMostRows> brackets(words(Line::Rows::memory(n_)), n_);
+    brackets.find(line_);
+    solve(brackets, left);
+  }
+
+ protected:
+  __device__ LinePass(const Volume& v, const AnySpacing& spacing, const HalfTile& half, Shared& shared, uint4* memory,
+                      int rows)
+      : v_(v), spacing_(spacing), half_(half), shared_(shared), memory_(memory), n_(rows) {}
+
+  /// The memory from so many bytes on.
+  __device__ unsigned* words(std::size_t bytes = 0) const {
+    return reinterpret_cast<unsigned*>(memory_ + bytes / sizeof(uint4));
+  }
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 16; }
+  __device__ bool has_ends() const { return kHasRuns && shared_.has_ends; }
+  /// Between barriers. @param changes  of a row, what the ends of runs along lines tell from the one before: changes(row)
+  template <class Changes>
+  __device__ void fill_ends(Changes&& changes) const {
+    const auto load = [&](int row) { return make_uint2(changes(row), 0); };
+    if (kHasRuns && ends_.fill(load, 0xFFFFu << half_.first)) atomicOr(&shared_.has_ends, 1);
+  }
+
+  const Volume& v_;
+  const AnySpacing& spacing_;
+  const HalfTile& half_;
+  Shared& shared_;
+  uint4* const memory_;
+  const int n_, groups_ = row_groups(n_);
+  const Line line_{words(), n_, spacing_};
+  int with_sites_ = 0;  ///< rows
 
  private:
-  RunEnds runs_;
-  int line_;
+  __device__ const Pass& pass() const { return *static_cast<const Pass*>(this); }
+
+  /// Groups that are left, from squares in double of rows that are tried for each: rows.for_rows(group, line, offer).
+  /// Pass::write(first row, eight, to_end) takes what has been found, to_end being steps to an end that is as near; 0:
+  /// none is.
+  template <class Rows>
+  __device__ void solve(const Rows& rows, unsigned left) const {
+    for (int k = 0, q0 = warp_number() * 2; q0 < groups_; ++k, q0 += kThreads / 16) {
+      if (!(left >> k & 1)) continue;
+      const int q = q0 + lane_id() / 16, own = min(q, groups_ - 1);
+      Eight eight(q * 8, n_, pass().squares());
+      rows.for_rows(own, line_, [&](int row, unsigned word) { eight.offer(row, word, line_); });
+      int to_end[8] = {};
+      if (has_ends()) take_nearer_ends(own, eight.best, to_end);
+      pass().write(q * 8, eight, to_end);
+    }
+  }
+  /// The ends that are nearer than what was found in a group's rows, in place of it. Of two that are as near the upper
+  /// one counts.
+  __device__ void take_nearer_ends(int group, double (&best)[8], int (&to_end)[8]) const {
+    ends_.nearest(group, half_.first + lane(), kLongestKeyed, to_end);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const double square = line_.along(abs(to_end[j]));
+      const bool is_first = square < best[j] || (square == best[j] && to_end[j] < 0);
+      if (to_end[j] != 0 && is_first) best[j] = square;
+      else to_end[j] = 0;
+    }
+  }
+  /// Whether all of the warp's rows are. @param count  of the line, from the group's first on
+  static __device__ bool are_near(Window<WindowKeys<Keys>>& window, int count) {
+    if (count < 8) {  // those behind keep no search busy
+#pragma unroll
+      for (int j = 0; j < 8; ++j)
+        if (j >= count) window.best[j] = 0;
+    }
+    // A short search is no use where many lanes have none near. Beside a long one, what one that fails costs is little:
+    // it is all of the tile that is solved in another way.
+    constexpr int kFar = 24;
+    constexpr bool kShort = Keys::kSteps <= 24;
+    if (kShort && __popc(__ballot_sync(kAllLanes, least_of_eight(window.best) >= Keys::kEnd)) > kFar) return false;
+    return window.search_while([](int m) { return m + 1 < Keys::kSteps / 8; });
+  }
+  /// A minimum with the keys of the ends around a group's rows.
+  __device__ void bound(int group, unsigned* best) const {
+    unsigned to_end[8];
+    ends_.steps(group, half_.first + lane(), to_end);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = min(best[j], shared_.keys.of[min(to_end[j], Keys::kSteps)]);
+  }
+
+  const RunEnds ends_{shared_.run_words, n_};
 };
 
-/// The ends of runs that are nearer than what was found in rows of group q, in place of it. Of two that are as near the
-/// first counts.
-///
-/// @param square_of  of so many steps along the line
-/// @param to_end     steps to an end that is taken; 0: none is
-template <Runs kRuns, class SquareOf>
-__device__ void take_nearer_ends(const LineEnds<kRuns>& ends, int q, double (&best)[8], int (&to_end)[8],
-                                 SquareOf&& square_of) {
-  int steps[8] = {};
-  if constexpr (kRuns != Runs::none) ends.nearest(q, steps);
-#pragma unroll
-  for (int j = 0; j < 8; ++j) {
-    const double square = square_of(abs(steps[j]));
-    const bool is_first = square < best[j] || (square == best[j] && steps[j] < 0);
-    to_end[j] = steps[j] != 0 && is_first ? steps[j] : 0;
-    if (to_end[j] != 0) best[j] = square;
-  }
+/// A pass's kernel. @param target  where the results of the last one go
+template <class Pass>
+__global__ void __launch_bounds__(Pass::kThreads,
+                                  resident_blocks(Pass::kThreads, kResidentThreadsAt64 / Pass::kThreads))
+    solve_any(const __grid_constant__ Volume v, const __grid_constant__ AnySpacing spacing,
+              const __grid_constant__ typename Pass::Target target) {
+  extern __shared__ uint4 any_shared[];
+  __shared__ typename Pass::Shared shared;
+  const HalfTile half = Pass::half_of(v, blockIdx.x);
+  if (half.is_outside(v)) return;
+  Pass pass(v, spacing, target, half, shared, any_shared);
+  if (pass.look() || pass.solve_few()) return;
+  unsigned left = ~0u;
+  if (pass.fill())
+    if constexpr (!Pass::kFinds) left = pass.search();
+  if (Pass::kFinds || __syncthreads_or(left != 0)) pass.solve_others(left);
 }
 
 /// The rows of a tile along y, in words.
 template <Runs kRuns>
 class RowsOfPlane {
  public:
-  __device__ RowsOfPlane(const Volume& v, const HalfTile& half) : v_(v), half_(half) {
-    const Volume::Tile first{half.tile.item, half.tile.word, 0};
-    words_ = v.word_line(first) + half.tile.line;
-    if constexpr (kSides) other_words_ = v.other_line(first) + half.tile.line;
-    if constexpr (kLabels) {
-      labels_ = v.changes_along_z(first);
-      changes_ = v.changes_along_y(half.tile);
-    }
-  }
+  __device__ RowsOfPlane(const Volume& v, const HalfTile& half) : v_(v), half_(half) {}
 
   __device__ uint2 word(int row) const { return __ldg(words_ + row * v_.depth); }
   /// Of a row, what the ends of runs along y tell from the one before.
@@ -227,82 +286,66 @@ class RowsOfPlane {
 
   const Volume& v_;
   const HalfTile& half_;
-  const uint2 *words_, *other_words_ = nullptr;
-  const uint2* labels_ = nullptr;
-  const std::uint32_t* changes_ = nullptr;
+  const Volume::Tile first_{half_.tile.item, half_.tile.word, 0};
+  const uint2* const words_ = v_.word_line(first_) + half_.tile.line;
+  const uint2* const other_words_ = v_.other_line(first_) + half_.tile.line;
+  const uint2* const labels_ = v_.changes_along_z(first_);
+  const std::uint32_t* const changes_ = v_.changes_along_y(half_.tile);
 };
 
 /// Steps along x of a column; behind the last row there is no site.
 struct StepsOfGroup {
-  static constexpr unsigned kNone = ~0u;
+  static constexpr unsigned kNone = 0x7FFF7FFFu;
   const unsigned* rows;
   int lane;
   __device__ unsigned operator[](int j) const { return reinterpret_cast<const std::uint16_t*>(rows)[j * 16 + lane]; }
 };
 using StepRows = HalfRows<StepsOfGroup>;
 
-/// What rows along y hold in 16 bits: steps along x to a site, and where sides are told, whether it lies to the right. Of
-/// no site they are many.
-template <bool kSided>
-struct RowSteps {
-  static constexpr unsigned kRight = 0x8000u;
-  static_assert(kNoneInWord + 32 < kRight);
+/// A lane's line in shared memory.
+template <class RowsOfLine, class KeysOfLine>
+struct StepLine {
+  using Rows = RowsOfLine;
+  using Keys = KeysOfLine;
 
-  static __device__ int of(int steps) { return abs(steps) | (kSided && steps > 0 ? static_cast<int>(kRight) : 0); }
-  static __device__ unsigned steps(unsigned word) { return kSided ? word % kRight : word; }
-  static __device__ bool is_right(unsigned word) { return word >= kRight; }
-};
-
-/// The words of Steps with signs, always as far ones are.
-struct SignedSteps {
-  static constexpr unsigned kRight = 1u << 23, kBehind = 1u << 24;
-  static_assert(kRight > (Steps::kNone ^ Steps::kFar));
-
-  int y, x;
-
-  __device__ explicit SignedSteps(unsigned word) {
-    const Steps steps(word);
-    y = word & kBehind ? steps.y : -steps.y;
-    x = word & kRight ? steps.x : -steps.x;
-  }
-  /// @param word  RowSteps
-  static __device__ unsigned word_of(int y, unsigned word) {
-    return Steps::far_word_of(abs(y), static_cast<int>(RowSteps<true>::steps(word))) | (y > 0 ? kBehind : 0) |
-           (RowSteps<true>::is_right(word) ? kRight : 0);
-  }
-};
-
-/// A line along y: rows of RowSteps.
-template <bool kSided>
-struct LineOfPlane {
-  StepRows rows;
-  const AnySpacing& spacing;
-
-  __device__ unsigned word(int row) const { return rows.at(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
   __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
-  __device__ bool has_site(unsigned word) const { return RowSteps<kSided>::steps(word) < kNoneInWord; }
-  __device__ double square(unsigned word) const {
-    return spacing.square(0, static_cast<int>(RowSteps<kSided>::steps(word)));
+
+  unsigned* memory;
+  int n;
+  const AnySpacing& spacing;
+  const Rows rows{memory, n};
+};
+
+/// A line along y: rows of steps along x in 16 bits. Of no site they are many.
+/// @tparam kSided  they have signs
+template <bool kSided>
+struct LineOfPlane : StepLine<StepRows, PlaneKeys> {
+  static_assert(kNoneInWord + 32 < 1 << 15);
+  static __device__ int steps(unsigned word) {
+    return kSided ? static_cast<std::int16_t>(word) : static_cast<int>(word);
   }
+  static constexpr bool kFinds = kSided, kWinners = true;
+
+  __device__ double weight() const { return spacing.y; }
+  __device__ double along(int steps) const { return spacing.times_y * squared(steps); }
+  __device__ bool has_site(unsigned word) const {
+    return static_cast<unsigned>(kSided ? abs(steps(word)) : steps(word)) < kNoneInWord;
+  }
+  __device__ double square(unsigned word) const { return spacing.square(0, steps(word)); }
   __device__ unsigned halves(unsigned word) const {
-    const unsigned steps = RowSteps<kSided>::steps(word);
-    const unsigned halves = rounded_halves(small_float(steps * steps) * spacing.halves_y_of_x);
+    const unsigned halves = rounded_halves(small_float(squared(steps(word))) * spacing.halves_y_of_x);
     return has_site(word) ? halves : kNoHalves;
   }
 };
 
-/// Of a half tile along y or z, for each plane: kNarrow where the pass along y has left steps.
-__device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile& half) {
-  return v.kind + ((half.tile.item * v.words + half.tile.word) * 2 + half.first / 16) * v.nz;
-}
-
 /// A line along z: rows of words of steps.
-struct LineOfVolume {
-  KeyWindow<VolumeKeys>::Rows rows;
-  const AnySpacing& spacing;
+template <bool kFindsSites>
+struct LineOfVolume : StepLine<KeyRows<VolumeKeys>, VolumeKeys> {
+  static constexpr bool kFinds = kFindsSites, kWinners = kFindsSites;
 
-  __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
-  __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
+  __device__ double weight() const { return spacing.z; }
+  __device__ double along(int steps) const { return spacing.times_z * squared(steps); }
   __device__ bool has_site(unsigned word) const { return word != Steps::kNone; }
   __device__ double square(unsigned word) const {
     const Steps steps(word);
@@ -316,20 +359,25 @@ struct LineOfVolume {
   }
 };
 
-/// √squares as roots_of() has them, also of 0 and, with kInfinite, of infinity.
+/// Of a half tile along y or z, for each plane: kNarrow where the pass along y has left steps.
+__device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile& half) {
+  return v.kind + ((half.tile.item * v.words + half.tile.word) * 2 + half.first / 16) * v.nz;
+}
+
+/// Distances from squares, by roots_of(); also of 0 and, with kInfinite, of infinity.
 template <bool kInfinite>
-__device__ inline void any_roots_of(const double (&squares)[8], float (&roots)[8]) {
+__device__ inline void any_distances(const double (&squares)[8], float scale, float (&distances)[8]) {
   constexpr double kNothing = 0x1p-1000;  // beside squares; its root is 0 as a float
 #pragma unroll
   for (int j = 0; j < 8; j += 2) {  // two at a time, for the registers
     float two[2];
     roots_of({squares[j] + kNothing, squares[j + 1] + kNothing}, two);
-    roots[j] = two[0], roots[j + 1] = two[1];
-  }
-  if constexpr (kInfinite)
 #pragma unroll
-    for (int j = 0; j < 8; ++j)
-      if (squares[j] == kNoSquareExact) roots[j] = __builtin_inff();
+    for (int k = 0; k < 2; ++k) {
+      const bool is_none = kInfinite && squares[j + k] == kNoSquareExact;
+      distances[j + k] = (is_none ? __builtin_inff() : two[k]) * scale;
+    }
+  }
 }
 
 }  // namespace fathom::grid::cuda::volume

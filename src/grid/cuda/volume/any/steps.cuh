@@ -21,13 +21,6 @@
 
 namespace fathom::grid::cuda::volume {
 
-/// √x, roughly.
-__device__ inline float rough_root(float x) {
-  float root;
-  asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(root) : "f"(x));
-  return root;
-}
-
 /// Keys with so many bits for steps behind the square: of up to kSteps steps of the least spacing, whose squares take
 /// kPlaces binary places. Two of them do not wrap when they add up.
 /// @tparam kNearSteps  from so many of these on, sites are not near
@@ -37,13 +30,13 @@ struct Keys {
   static constexpr std::uint32_t kEnd =  ///< and more: not near
       std::min<std::uint64_t>(std::uint64_t{kNear * kNear} << (kPlaces + kBits), (1u << 31) - (1u << kBits));
 
-  std::uint32_t of[kSteps + 1];  ///< so many steps along an axis
+  std::uint32_t of[kSteps + 2];  ///< so many steps along an axis; the last is kEnd
 
   /// @param ratio  of the axis' squared spacing to the least
   /// @param step   what is added behind the square
   static Keys along(double ratio, std::uint32_t step) {
     Keys keys;
-    for (std::uint32_t i = 0; i <= kSteps; ++i) keys.of[i] = along(ratio, step, i);
+    for (std::uint32_t i = 0; i <= kSteps + 1; ++i) keys.of[i] = along(ratio, step, i);
     return keys;
   }
   /// Of i steps.
@@ -65,7 +58,9 @@ struct Keys {
     constexpr float kMagic = 8388608.0f;  // 2²³: integers below are its last bits
     const float one = inverse * (4.0f / (1 << kPlaces));
     const float shifted = __uint_as_float(static_cast<unsigned>(square) >> 2 | 0x4B000000u);
-    return __float_as_int(rough_root(fmaf(shifted, one, -kMagic * one)) + kMagic) - 0x4B000000;
+    float root;
+    asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(root) : "f"(fmaf(shifted, one, -kMagic * one)));
+    return __float_as_int(root + kMagic) - 0x4B000000;
   }
 };
 using PlaneKeys = Keys<6, 13, 64>;       ///< of sites in a plane; behind the square: steps along y
@@ -83,32 +78,22 @@ __device__ inline std::uint32_t squared(int steps) {
 
 /// Spacings and what follows from them.
 struct AnySpacing {
-  double z, y, x;                                     ///< squares
-  float scale;                                        ///< of distances
-  float inverse_z, inverse_x;                         ///< of the ratios to the least
-  float halves_z_of_y, halves_z_of_x, halves_y_of_x;  ///< one square in halves of another
-  IntegerFactor times_z, times_y, times_x;
-  PlaneKeys plane_y;
-  VolumeKeys volume_z;
+  double z, y, x;  ///< squares
+  float scale;     ///< of distances
+  double least_in_plane = std::min(y, x), least = std::min(z, least_in_plane);
+  /// Of the ratios to the least.
+  float inverse_z = static_cast<float>(least / z), inverse_x = static_cast<float>(least_in_plane / x);
+  /// One square in halves of another.
+  float halves_z_of_y = static_cast<float>(2 * y / z), halves_z_of_x = static_cast<float>(2 * x / z),
+        halves_y_of_x = static_cast<float>(2 * x / y);
+  IntegerFactor times_z{z}, times_y{y}, times_x{x};
+  PlaneKeys plane_y = PlaneKeys::along(y / least_in_plane, 1);
+  VolumeKeys volume_z = VolumeKeys::along(z / least, 0);
 
-  static AnySpacing of(const ExactWeights& weights, float scale) {
-    const auto [z, y, x] = weights;
-    const double least = std::min({z, y, x}), least_in_plane = std::min(y, x);
-    return {.z = z,
-            .y = y,
-            .x = x,
-            .scale = scale,
-            .inverse_z = static_cast<float>(least / z),
-            .inverse_x = static_cast<float>(least_in_plane / x),
-            .halves_z_of_y = static_cast<float>(2 * y / z),
-            .halves_z_of_x = static_cast<float>(2 * x / z),
-            .halves_y_of_x = static_cast<float>(2 * x / y),
-            .times_z = IntegerFactor(z),
-            .times_y = IntegerFactor(y),
-            .times_x = IntegerFactor(x),
-            .plane_y = PlaneKeys::along(y / least_in_plane, 1),
-            .volume_z = VolumeKeys::along(z / least, 0)};
-  }
+  /// Keys of i steps in a plane, where lanes ask for different ones: to compute them takes less time than to copy them
+  /// from where constants are.
+  __device__ std::uint32_t plane_key_y(unsigned i) const { return PlaneKeys::along(y / least_in_plane, 1, i); }
+  __device__ std::uint32_t plane_key_x(unsigned i) const { return PlaneKeys::along(x / least_in_plane, 0, i); }
   /// As the CPU adds them up.
   __device__ double square(int y_steps, int x_steps) const {
     return times_x * squared(x_steps) + times_y * squared(y_steps);
@@ -118,147 +103,74 @@ struct AnySpacing {
   }
 };
 
-/// Squares of steps in double along lines of so many rows, to both sides, from a table: so a row that is offered to eight
-/// takes eight loads that need not wait for each other, in place of eight products of integers that are made doubles
-/// first.
-class StepSquares {
- public:
-  static constexpr __host__ __device__ int count(int rows) { return none(rows) + rows + 16; }
-  /// The place of no steps. Behind a line's last row, a group of eight may end, and a warp have one more.
-  static constexpr __host__ __device__ int none(int rows) { return rows; }
-
-  /// @param of  so many squares
-  __device__ StepSquares(const double* of, int rows) : of_(of), none_(none(rows)) {}
-
-  /// Of so many steps, below 0 to rows behind, and from there on.
-  __device__ const double* from(int steps) const { return of_ + static_cast<unsigned>(none_ + steps); }
-
- private:
-  const double* of_;
-  const int none_;
-};
+/// How many squares of steps there are in double along lines of so many rows, to both sides, in a table: so a row that
+/// is offered to eight takes eight loads that need not wait for each other, in place of eight products of integers that
+/// are made doubles first. That of no steps is the one with the number of rows. Behind a line's last row, a group of
+/// eight may end, and a warp have one more.
+inline __host__ __device__ constexpr int step_squares(int rows) { return 2 * rows + 16; }
 
 /// What is found out about near sites before all else (volume/any/tabulate.cuh).
 struct alignas(double) StepTables {
-  PlaneKeys plane_y, plane_x;                  ///< the spacing's, where lanes ask for different ones
   std::uint32_t pair[kPairs];                  ///< VolumeKeys by their last bits: of a pair of steps
-  std::uint32_t pair_steps[kPairs];            ///< the pair, as Steps have it
   float distance[VolumeKeys::kNear * kPairs];  ///< [steps along z][as above]; less than 0: in doubt
   std::uint32_t plane[kPlanePairs];            ///< [steps along y][along x]: words of Steps, or kInDoubt
 
-  /// Squares of steps along z, and along y, lie behind the rest.
+  /// step_squares() along z, and along y, lie behind the rest.
   static std::size_t bytes(int nz, int ny) {
-    return sizeof(StepTables) +
-           static_cast<std::size_t>(StepSquares::count(nz) + StepSquares::count(ny)) * sizeof(double);
+    return sizeof(StepTables) + static_cast<std::size_t>(step_squares(nz) + step_squares(ny)) * sizeof(double);
   }
   __device__ double* squares() { return reinterpret_cast<double*>(this + 1); }
-  __device__ const double* squares() const { return reinterpret_cast<const double*>(this + 1); }
-  __device__ StepSquares along_z(int nz) const { return {squares(), nz}; }
-  __device__ StepSquares along_y(int nz, int ny) const { return {squares() + StepSquares::count(nz), ny}; }
+  __device__ const double* along_z() const { return reinterpret_cast<const double*>(this + 1); }
+  __device__ const double* along_y(int nz) const { return along_z() + step_squares(nz); }
 };
 
-/// The steps to a site in the same plane.
+/// The steps to a site in the same plane. Far words hold both with their signs, if these are asked for.
 struct Steps {
-  static constexpr unsigned kFar = 1u << 31, kFarBits = 11, kNone = kFar | 1u << (2 * kFarBits);  ///< far: y, x
+  static constexpr int kFarBits = 12;
+  static constexpr unsigned kFar = 1u << 31, kNone = kFar | 1u << (2 * kFarBits);
   static constexpr unsigned kAtSite = 0;                           ///< of the first near pair
   static constexpr unsigned kHere = kFar, kInDoubt = 0xFFFFFFFFu;  ///< no word is as large
-  static_assert(kLongestKeyed < 1 << kFarBits);
+  static_assert(kLongestKeyed <= 1 << (kFarBits - 1));
 
   int y, x;
 
   /// @param word  a far one
-  __device__ explicit Steps(unsigned word)
-      : y(static_cast<int>(word >> kFarBits & ((1u << kFarBits) - 1))),
-        x(static_cast<int>(word & ((1u << kFarBits) - 1))) {}
-  static __device__ unsigned far_word_of(int y, int x) { return kFar | static_cast<unsigned>(y << kFarBits | x); }
+  __device__ explicit Steps(unsigned word) : y(at(word >> kFarBits)), x(at(word)) {}
+  static __device__ unsigned far_word_of(int y, int x) {
+    constexpr unsigned kAll = (1u << kFarBits) - 1;
+    return kFar | (static_cast<unsigned>(y) & kAll) << kFarBits | (static_cast<unsigned>(x) & kAll);
+  }
   static __device__ unsigned word_of(const StepTables& tables, int y, int x) {
     return max(y, x) < VolumeKeys::kNear ? __ldg(tables.pair + pair_of(y, x)) : far_word_of(y, x);
   }
   /// The far word of the same steps.
-  static __device__ unsigned far(const StepTables& tables, unsigned word) {
-    return word >= kFar ? word : __ldg(tables.pair_steps + word % kPairs);
+  static __device__ unsigned far(unsigned word) {
+    const auto pair = static_cast<int>(word % kPairs);
+    return word >= kFar ? word : far_word_of(pair / VolumeKeys::kNear, pair % VolumeKeys::kNear);
   }
+
+ private:
+  static __device__ int at(unsigned word) { return static_cast<int>(word << (32 - kFarBits)) >> (32 - kFarBits); }
 };
 
 __device__ inline float root_of_exact(double square) { return static_cast<float>(sqrt(square)); }
 
-/// What rows of a search hold: along y keys, along z words of steps, which are no less than their end where they are no
-/// keys. To keys none wraps when it is added.
-template <class KeysOfRows>
-struct KeyRows {
-  static constexpr unsigned kNone = std::is_same_v<KeysOfRows, VolumeKeys> ? Steps::kNone : KeysOfRows::kEnd;
-  static_assert(kNone >= KeysOfRows::kEnd && KeysOfRows::kEnd + kNone > kNone);
+/// What windows compare: along y keys, along z words of steps, which are no less than their end where they are no keys.
+/// To keys none wraps when it is added.
+template <class KeysOfLine>
+struct WindowKeys : WindowSites {
+  static constexpr unsigned kNone = std::is_same_v<KeysOfLine, VolumeKeys> ? Steps::kNone : KeysOfLine::kEnd;
+  static constexpr unsigned kSquare = 1, kStep = 0;
+  static_assert(kNone >= KeysOfLine::kEnd && KeysOfLine::kEnd + kNone > kNone);
+
+  const KeysOfLine& keys;  ///< of steps along the line
+
+  __device__ explicit WindowKeys(const KeysOfLine& k) : keys(k) {}
+  __device__ unsigned square_of_steps(int steps) const { return keys.of[steps]; }
+  static __device__ unsigned largest(const unsigned* eight) { return greatest_of_eight(eight); }
 };
 
-/// From where a lane's words of a row and of each sixteenth before and behind it are, as WindowRows keep them: of row r
-/// at [16 r].
-__device__ inline unsigned* each_sixteenth(unsigned* memory, int row, int lane) {
-  return memory + (((row * 16 + lane) ^ ((row & 8) << 1)) - row * 16);
-}
-
-/// Eight rows from those that are near, by their keys.
-template <class KeysOfRows>
-class KeyWindow {
- public:
-  using Rows = WindowRows<KeyRows<KeysOfRows>>;
-
-  /// @param keys  of steps along the line
-  __device__ KeyWindow(const Rows& rows, int group, int lane, const KeysOfRows& keys)
-      : rows_(rows), group_(group), lane_(lane), keys_(keys) {
-    const auto own = rows.group(group, lane);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
-  }
-
-  /// @param count  rows of the line from the group's first on: those behind keep no search busy
-  /// @returns whether all of the warp's are near
-  __device__ bool search(int count) {
-    if (count < 8) {
-#pragma unroll
-      for (int j = 0; j < 8; ++j)
-        if (j >= count) best[j] = 0;
-    }
-    if (settled(1)) return true;
-    // Beside a long search, what one that fails costs is little: it is all of the tile that is solved in another way.
-    constexpr bool kShort = KeysOfRows::kSteps <= 24;
-    if (kShort && __popc(__ballot_sync(kAllLanes, least_of_eight(best) >= KeysOfRows::kEnd)) > kFar) return false;
-#pragma unroll 1
-    for (int m = 0; m < KeysOfRows::kSteps / 8; ++m) {
-      const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
-#pragma unroll
-      for (int s = 1; s <= 8; ++s) {
-        const int steps = 8 * m + s;
-        const unsigned key = keys_.of[steps];
-        behind_[s - 1] = right[s - 1];
-        before_[8 - s] = left[8 - s];
-#pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(behind_[(j + s) & 7], key, best[j]);
-#pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(before_[(j - s) & 7], key, best[j]);
-        const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
-        if (look && settled(min(steps + 1, KeysOfRows::kSteps))) return true;
-      }
-    }
-    return false;
-  }
-
-  /// Whether all of the warp's are sites.
-  __device__ bool is_all_sites() const { return !__any_sync(kAllLanes, greatest_of_eight(best) > 0); }
-
-  unsigned best[8];
-
- private:
-  static constexpr int kFar = 24;  ///< lanes of whose rows none is near, from which a short search is no use
-
-  /// Whether rows from so many steps on cannot be nearer.
-  __device__ bool settled(int steps) const {
-    return !__any_sync(kAllLanes, greatest_of_eight(best) >= keys_.of[steps]);
-  }
-
-  const Rows& rows_;
-  const int group_, lane_;
-  const KeysOfRows& keys_;
-  unsigned before_[8], behind_[8];
-};
+template <class KeysOfLine>
+using KeyRows = WindowRows<WindowKeys<KeysOfLine>>;
 
 }  // namespace fathom::grid::cuda::volume

@@ -30,46 +30,36 @@ __device__ int steps_to_rival(const KeysOfSites& keys, float inverse, int least)
   return -1;
 }
 
-/// The spacing's keys, in shared memory, because lanes ask for different ones, and what follows from them. To compute
-/// them takes less time than to copy them from where constants are.
+/// From the spacing's keys to the tables.
 class Tabulation {
  public:
-  struct Shared {
+  struct Keys {
     PlaneKeys plane_y, plane_x;
     VolumeKeys z, y, x;
   };
 
-  /// By all threads of the block.
-  __device__ Tabulation(StepTables* tables, const AnySpacing& spacing, Shared& keys)
+  /// By all threads of the block. @param keys  shared
+  __device__ Tabulation(StepTables* tables, const AnySpacing& spacing, Keys& keys)
       : tables_(tables), spacing_(spacing), keys_(keys) {
-    const double least_in_plane = min(spacing.y, spacing.x), least = min(spacing.z, least_in_plane);
     static_assert(kPlaneRows + kVolumeRows <= kTabulateBlock);
     const unsigned t = threadIdx.x, i = t - kPlaneRows;
     if (t < kPlaneRows) {
-      keys.plane_y.of[t] = PlaneKeys::along(spacing.y / least_in_plane, 1, t);
-      keys.plane_x.of[t] = PlaneKeys::along(spacing.x / least_in_plane, 0, t);
+      keys.plane_y.of[t] = spacing.plane_key_y(t), keys.plane_x.of[t] = spacing.plane_key_x(t);
     } else if (i < kVolumeRows) {
-      keys.z.of[i] = VolumeKeys::along(spacing.z / least, 0, i);
-      keys.y.of[i] = VolumeKeys::along(spacing.y / least, 0, i);
-      keys.x.of[i] = VolumeKeys::along(spacing.x / least, 0, i);
+      keys.z.of[i] = VolumeKeys::along(spacing.z / spacing.least, 0, i);
+      keys.y.of[i] = VolumeKeys::along(spacing.y / spacing.least, 0, i);
+      keys.x.of[i] = VolumeKeys::along(spacing.x / spacing.least, 0, i);
     }
     __syncthreads();
   }
 
   /// What needs no search. @param thread  of the grid
   __device__ void put_others(int nz, int ny, int thread) const {
-    const int along_z = StepSquares::count(nz), y = thread / VolumeKeys::kNear, x = thread % VolumeKeys::kNear;
-    static_assert(2 * StepSquares::count(kLongestKeyed) <= kTabulateBlocks * kTabulateBlock);
-    if (thread <= PlaneKeys::kSteps) {
-      tables_->plane_y.of[thread] = keys_.plane_y.of[thread];
-      tables_->plane_x.of[thread] = keys_.plane_x.of[thread];
-    }
-    if (thread < along_z) tables_->squares()[thread] = spacing_.times_z * squared(thread - StepSquares::none(nz));
-    else if (thread < along_z + StepSquares::count(ny))
-      tables_->squares()[thread] = spacing_.times_y * squared(thread - along_z - StepSquares::none(ny));
-    if (y >= VolumeKeys::kNear) return;
-    tables_->pair[thread] = word_in_plane(y, x);
-    tables_->pair_steps[thread] = Steps::far_word_of(y, x);
+    static_assert(2 * step_squares(kLongestKeyed) <= kTabulateBlocks * kTabulateBlock);
+    const int along_y = thread - step_squares(nz);
+    if (along_y < 0) tables_->squares()[thread] = spacing_.times_z * squared(thread - nz);
+    else if (along_y < step_squares(ny)) tables_->squares()[thread] = spacing_.times_y * squared(along_y - ny);
+    if (thread < kNear * kNear) tables_->pair[thread] = word_in_plane(thread / kNear, thread % kNear);
   }
 
   /// The distance to a site of a volume. By a warp.
@@ -124,15 +114,17 @@ class Tabulation {
     return is_nearer;
   }
 
+  static constexpr int kNear = VolumeKeys::kNear;
+
   StepTables* const tables_;
   const AnySpacing& spacing_;
-  const Shared& keys_;
+  const Keys& keys_;
 };
 
 /// Words are packed meanwhile, by a kernel that ends behind this one.
 static __global__ void __launch_bounds__(kTabulateBlock)
     tabulate_steps(StepTables* tables, const __grid_constant__ AnySpacing spacing, int nz, int ny) {
-  __shared__ Tabulation::Shared keys;
+  __shared__ Tabulation::Keys keys;
   fathom::cuda::let_next_begin();
   const Tabulation tabulation(tables, spacing, keys);
   tabulation.put_others(nz, ny, static_cast<int>(blockIdx.x * kTabulateBlock + threadIdx.x));

@@ -11,32 +11,12 @@
 
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/envelope.cuh"
-#include "grid/cuda/volume/nearest/half_rows.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda::volume {
 
-/// Distances inside a byte of sites to the nearest on the left and on the right, one per bit; 255: none.
-struct ByteSides {
-  uint2 left[256], right[256];
-
-  ByteSides() = default;
-  constexpr explicit ByteSides(int) : left(), right() {
-    for (unsigned byte = 0; byte < 256; ++byte)
-      for (int x = 0; x < 8; ++x) {
-        unsigned to_left = 255, to_right = 255;
-        for (int k = 0; k <= x; ++k)
-          if (byte >> k & 1) to_left = static_cast<unsigned>(x - k);
-        for (int k = 7; k >= x; --k)
-          if (byte >> k & 1) to_right = static_cast<unsigned>(k - x);
-        const int shift = x % 4 * 8;
-        (x < 4 ? left[byte].x : left[byte].y) |= to_left << shift;
-        (x < 4 ? right[byte].x : right[byte].y) |= to_right << shift;
-      }
-  }
-};
-static __device__ const ByteSides kByteSides(0);
+static __device__ const ByteTable<false, 0, true> kByteSites;
 
 /// Two columns' squares and steps along z: square · kWays + steps + kMostSteps.
 struct SitePairs : WindowPairs {
@@ -66,23 +46,21 @@ struct SitePairs : WindowPairs {
 struct EightSites {
   unsigned pair[4];
 
-  /// @param first   bit of the first
-  /// @param inside  how many of them lie inside the volume, from 8 on all: the others keep no search busy
-  __device__ EightSites(uint2 word, int first, int inside, const ByteSides& sides) {
+  /// @param first    bit of the first
+  /// @param inside   how many of them lie inside the volume, from 8 on all: the others keep no search busy
+  /// @param of_byte  kByteSites
+  __device__ EightSites(uint2 word, int first, int inside, const uint2* of_byte) {
+    constexpr unsigned kTwice = 2 * 0x10001u, kRight = 0x10001u;
+    static_assert(2 * (kNoneInWord + 32 + 8) < 1 << 16);
     const StepsOutside outside(word, first);
-    const unsigned byte = word.x >> first & 255;
-    const uint2 on_left = sides.left[byte], on_right = sides.right[byte];
+    const uint2 bytes = of_byte[word.x >> first & 255];
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      const unsigned l = k < 2 ? on_left.x : on_left.y, r = k < 2 ? on_right.x : on_right.y;
-      const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
-      const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
-      const unsigned to_left =
-          __viaddmin_u16x2(outside.left * 0x10001u, from_left, k % 2 ? widen<0xB3A2>(l) : widen<0x9180>(l));
-      const unsigned to_right =
-          __viaddmin_u16x2(outside.right * 0x10001u, from_right, k % 2 ? widen<0xB3A2>(r) : widen<0x9180>(r));
-      // Of two that are as near the left one is less.
-      pair[k] = __vimin3_u16x2(to_left << 1, to_right << 1 | 0x10001u, 2 * WindowSites::kFar * 0x10001u);
+      const auto x = static_cast<unsigned>(2 * k);
+      const unsigned four = k < 2 ? bytes.x : bytes.y, own = k % 2 ? widen<0xB3A2>(four) : widen<0x9180>(four);
+      const unsigned left = 2 * (x | (x + 1) << 16), right = 2 * ((7 - x) | (6 - x) << 16) + kRight;
+      pair[k] = __viaddmin_u16x2(outside.right * kTwice, right, __viaddmin_u16x2(outside.left * kTwice, left, own));
+      pair[k] = __vminu2(pair[k], WindowSites::kFar * kTwice);
       if (inside < 8) pair[k] &= inside > 2 * k + 1 ? 0xFFFFFFFFu : inside > 2 * k ? 0xFFFFu : 0u;
     }
   }
@@ -129,127 +107,137 @@ using LeadRows = HalfRows<LeadsOfGroup>;
 /// Where leads of half a tile along z go.
 class LeadWriter {
  public:
-  __device__ LeadWriter(const Volume& v, const HalfTile& half)
-      : rows_(v.nz),
-        step_(v.pairs_of_plane),
-        first_(v.lead_row(half.tile.item, half.tile.word * 2 + half.first / 16, 0, half.tile.line)) {}
+  __device__ LeadWriter(const Volume& v, const HalfTile& half) : v_(v), half_(half) {}
 
   /// A column of eight rows, as far as they are there. @param lead  of the first, the second and so on
   template <class Of>
   __device__ void write_column(int z, int column, Of&& lead) const {
-    std::uint16_t* to = first_ + column + z * 2 * step_;
-    std::uint16_t leads[8];  // computed before any is stored, without questions between them
+    std::uint16_t leads[8];  // computed before any is stored
 #pragma unroll
     for (int j = 0; j < 8; ++j) leads[j] = static_cast<std::uint16_t>(lead(j));
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += 2 * step_)
-      if (z + j < rows_) *to = leads[j];
+    store_eight<false>(v_.nz - z, first_ + column + z * 2 * step_, 2 * step_, [&](int j) { return leads[j]; });
   }
   /// Two neighbouring columns, the first of which is even.
   template <class Of>
   __device__ void write_pair(int z, int column, Of&& leads) const {
-    std::uint32_t* to = reinterpret_cast<std::uint32_t*>(first_ + column) + z * step_;
+    store_eight<false>(v_.nz - z, reinterpret_cast<std::uint32_t*>(first_ + column) + z * step_, step_, leads);
+  }
+
+  /// From what an envelope finds of eight rows from z on, of lines that all have sites: rows of sixteen near ones as near,
+  /// so that nothing is looked up for them along y. By whole warps, of which halves may have no rows.
+  __device__ void write_winners(int z, const unsigned* winners) const {
+    const bool is_inside = half_.x < v_.nx;
+    unsigned far = 0;  // bits: in which rows a site of the half tile does not fit a lead with the steps to it
 #pragma unroll
-    for (int j = 0; j < 8; ++j, to += step_)
-      if (z + j < rows_) *to = leads(j);
+    for (int j = 0; j < 8; ++j) far |= unsigned{is_inside && winners[j] >> kKeyBits >= Leads::kFarSquare} << j;
+    const int of_half = lane_id() & 16;
+    far = warp_or(far << of_half) >> of_half;
+    const uint2* line = v_.word_line(half_.tile);
+    write_column(z, lane_id() % 16, [&](int j) {
+      const unsigned plane = winners[j] & kKeyIndex;
+      if (far >> j & 1) return Leads::kFirstFar + plane;
+      if (!is_inside) return Leads::kHere;
+      return Leads::near(steps_along_x(__ldg(line + plane), half_.x % 32), static_cast<int>(plane) - (z + j));
+    });
   }
 
  private:
-  const int rows_;
-  const std::int64_t step_;  ///< pairs from row to row
-  std::uint16_t* const first_;
+  const Volume& v_;
+  const HalfTile& half_;
+  const std::int64_t step_ = v_.pairs_of_plane;  ///< pairs from row to row
+  std::uint16_t* const first_ =
+      v_.lead_row(half_.tile.item, half_.tile.word * 2 + half_.first / 16, 0, half_.tile.line);
 };
-
-/// The rows of a warp that a search in 32 bits is for, from group q0 on: those of both halves, a column to each lane.
-/// @returns whether they are settled; else nothing is stored
-template <class Rows>
-__device__ bool search_sites(const Rows& rows, int q0, int n, const LeadWriter& writer, int* work) {
-  const int lane = lane_id() % 16, q = q0 + lane_id() / 16;
-  Window<WindowSites, Rows> window(rows, min(q, rows.groups - 1), lane);
-  if (!window.search(work, window.budget_of(n))) return false;
-  writer.write_column(q * 8, lane, [&](int j) { return Leads::of(window.best[j]); });
-  return true;
-}
 
 /// Bytes of dynamic shared memory: the rows, and the leads.
 inline __host__ __device__ std::size_t near_sites_memory(int rows) {
   return PairRows::memory(rows) + LeadRows::memory(rows);
 }
 
+/// Half a tile whose sites are near. Both searches are called by all threads.
+/// @returns whether all rows of the warp are settled
 template <int kThreads>
 class NearSitesAlongZ {
  public:
-  __device__ NearSitesAlongZ(uint4* memory, int rows)
-      : n_(rows),
-        pairs_(reinterpret_cast<unsigned*>(memory), rows),
-        leads_(reinterpret_cast<unsigned*>(memory) + PairRows::memory(rows) / sizeof(unsigned), rows) {}
+  /// @param of_byte  kByteSites, shared @param work  what the warps have spent; shared, 0
+  __device__ NearSitesAlongZ(const Volume& v, const HalfTile& half, uint4* memory, const uint2* of_byte, int* work)
+      : v_(v), half_(half), memory_(reinterpret_cast<unsigned*>(memory)), of_byte_(of_byte), work_(work) {}
 
-  /// By all threads. @param sites_of  a row's EightSites, the first eight of the half or the others
-  template <class SitesOf>
-  __device__ void fill(SitesOf&& sites_of) const {
-    const auto t = static_cast<int>(threadIdx.x);
-    pairs_.pad(n_);
-    leads_.pad(n_);
-#pragma unroll 4
-    for (int r = t / 2; r < n_; r += kThreads / 2) {
-      const EightSites eight = sites_of(r, t % 2);
-      pairs_.put(r, t % 2, eight.pairs());
-      leads_.put(r, t % 2, eight.leads());
-    }
-    __syncthreads();
+  /// In 16 bits, and what is left in 32.
+  __device__ bool search_pairs() const {
+    const PairRows pairs(memory_, n_);
+    const LeadRows leads(memory_ + PairRows::memory(n_) / sizeof(unsigned), n_);
+    pairs.pad(n_);
+    leads.pad(n_);
+    for_rows([&](int r, int part, const EightSites& eight) {
+      pairs.put(r, part, eight.pairs());
+      leads.put(r, part, eight.leads());
+    });
+    for (int q0 = warp_number() * 4; q0 < pairs.groups; q0 += kThreads / 8)
+      if (!search_four_groups(pairs, leads, q0)) return false;
+    return true;
   }
-  /// Thereafter. @param work  what the warps have spent; shared, 0
-  /// @returns whether all rows of the warp are settled
-  __device__ bool search(const LeadWriter& writer, int* work) const {
-    for (int q0 = warp_number() * 4; q0 < pairs_.groups; q0 += kThreads / 8)
-      if (!search_four_groups(q0, writer, work)) return false;
+  /// In 32 bits, where a search would often be too long for 16.
+  __device__ bool search_sparse() const {
+    const WindowRows<WindowSites> rows(memory_, n_);
+    rows.pad(n_);
+    for_rows([&](int r, int part, const EightSites& eight) {
+      rows.put(r, part * 2, eight.sites(0));
+      rows.put(r, part * 2 + 1, eight.sites(1));
+    });
+    for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16)
+      if (!search_two_groups(rows, q0)) return false;
     return true;
   }
 
  private:
-  __device__ bool search_four_groups(int q0, const LeadWriter& writer, int* work) const {
+  /// Fills rows: put(row, part of it, the first eight or the others, of which these are the sites).
+  template <class Put>
+  __device__ void for_rows(Put&& put) const {
+    const int t = static_cast<int>(threadIdx.x), part = t % 2, first = half_.first + part * 8;
+    const uint2* line = v_.word_line(half_.tile);
+#pragma unroll 4
+    for (int r = t / 2; r < n_; r += kThreads / 2)
+      put(r, part, EightSites(__ldg(line + r), first, v_.nx - half_.tile.word * 32 - first, of_byte_));
+    __syncthreads();
+  }
+  __device__ bool search_four_groups(const PairRows& pairs, const LeadRows& leads, int q0) const {
     const int lane = lane_id() % 8, q = q0 + lane_id() / 8;
-    Window<SitePairs, PairRows> window(pairs_, min(q, pairs_.groups - 1), lane);
+    Window<SitePairs, PairRows> window(pairs, min(q, pairs.groups - 1), lane);
     const unsigned open =
         window.search(nullptr, 0) ? 0 : __ballot_sync(kAllLanes, window.is_open(SitePairs::kMostSteps));
+    const auto lead = [&](unsigned best, int z, int column) {
+      const unsigned way = SitePairs::way(best);
+      return leads.at(z + static_cast<int>(way) - SitePairs::kMostSteps, column) +
+             2 * (way + 128 - SitePairs::kMostSteps);
+    };
     if ((open >> (lane_id() & 16) & 0xFFFFu) == 0)
-      writer.write_pair(q * 8, 2 * lane, [&](int j) {
+      writer_.write_pair(q * 8, 2 * lane, [&](int j) {
         const unsigned best = window.best[j];
         return lead(best & 0xFFFFu, q * 8 + j, 2 * lane) | lead(best >> 16, q * 8 + j, 2 * lane + 1) << 16;
       });
     for (int half = 0; half < 2; ++half)
-      if ((open >> 16 * half & 0xFFFFu) != 0 && !search_sites(leads_, q0 + 2 * half, n_, writer, work)) return false;
+      if ((open >> 16 * half & 0xFFFFu) != 0 && !search_two_groups(leads, q0 + 2 * half)) return false;
     return true;
   }
-  __device__ unsigned lead(unsigned best, int z, int column) const {
-    const unsigned way = SitePairs::way(best);
-    return leads_.at(z + static_cast<int>(way) - SitePairs::kMostSteps, column) +
-           2 * (way + 128 - SitePairs::kMostSteps);
+  /// In 32 bits, a column to each lane. If it fails, nothing is stored.
+  template <class Rows>
+  __device__ bool search_two_groups(const Rows& rows, int q0) const {
+    const int lane = lane_id() % 16, q = q0 + lane_id() / 16;
+    Window<WindowSites, Rows> window(rows, min(q, rows.groups - 1), lane);
+    if (!window.search(work_, window.budget_of(n_))) return false;
+    writer_.write_column(q * 8, lane, [&](int j) { return Leads::of(window.best[j]); });
+    return true;
   }
 
-  const int n_;
-  const PairRows pairs_;
-  const LeadRows leads_;
+  const Volume& v_;
+  const HalfTile& half_;
+  unsigned* const memory_;
+  const uint2* const of_byte_;
+  int* const work_;
+  const int n_ = v_.nz;
+  const LeadWriter writer_{v_, half_};
 };
-
-/// A tile whose search would often be too long for 16 bits. By all threads.
-/// @param sites_of  as NearSitesAlongZ::fill() has it
-template <int kThreads, class SitesOf>
-__device__ bool search_sparse_rows(uint4* memory, int n, SitesOf&& sites_of, const LeadWriter& writer, int* work) {
-  const auto t = static_cast<int>(threadIdx.x);
-  const WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(memory), n);
-  rows.pad(n);
-#pragma unroll 4
-  for (int r = t / 2; r < n; r += kThreads / 2) {
-    const EightSites eight = sites_of(r, t % 2);
-    rows.put(r, t % 2 * 2, eight.sites(0));
-    rows.put(r, t % 2 * 2 + 1, eight.sites(1));
-  }
-  __syncthreads();
-  for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16)
-    if (!search_sites(rows, q0, n, writer, work)) return false;
-  return true;
-}
 
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
@@ -257,7 +245,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   extern __shared__ uint4 window_shared[];
   __shared__ int work;
   __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32];
-  __shared__ ByteSides sides;
+  __shared__ uint2 of_byte[256];
   v.clear_counter(1);
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half = narrow_half_along_z(v, blockIdx.x);
@@ -287,42 +275,12 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (!any) return leave(kEmpty);
   if ((__ldg(&line->x) & all) == all && __syncthreads_and(is_full)) return leave(kFull);
   if (!stretches.few_lie_between(near_of_warps, n)) return leave(kWide, false);  // a search would be long
-  for (int i = t; i < 256; i += kThreads) sides.left[i] = kByteSides.left[i], sides.right[i] = kByteSides.right[i];
-  const int first = half.first, inside = v.nx - half.tile.word * 32 - first;
-  const auto sites_of = [&](int row, int part) {
-    return EightSites(__ldg(line + row), first + part * 8, inside - part * 8, sides);
-  };
-  const LeadWriter writer(v, half);
-  bool is_done = false;
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteSites.of[i];
+  const NearSitesAlongZ<kThreads> near_sites(v, half, window_shared, of_byte, &work);
   __syncthreads();
-  if (in_tile.nearly_suffice(in_tile_of_warps, n, 8)) {
-    const NearSitesAlongZ<kThreads> near_sites(window_shared, n);
-    near_sites.fill(sites_of);
-    is_done = near_sites.search(writer, &work);
-  } else {
-    is_done = search_sparse_rows<kThreads>(window_shared, n, sites_of, writer, &work);
-  }
-  is_done = __syncthreads_and(is_done);
+  const bool is_near = in_tile.nearly_suffice(in_tile_of_warps, n, 8);
+  const bool is_done = __syncthreads_and(is_near ? near_sites.search_pairs() : near_sites.search_sparse());
   leave(is_done ? kNarrow : kWide, is_done);
-}
-
-/// Leads along z from what an envelope finds of eight rows from z on, of lines that all have sites: rows of sixteen near
-/// ones as near, so that nothing is looked up for them along y. By whole warps, of which halves may have no rows.
-__device__ inline void write_winners(const LeadWriter& writer, const Volume& v, const HalfTile& half, int z,
-                                     const unsigned* winners) {
-  const bool is_inside = half.x < v.nx;
-  unsigned far = 0;  // bits: in which rows a site of the half tile does not fit a lead with the steps to it
-#pragma unroll
-  for (int j = 0; j < 8; ++j) far |= unsigned{is_inside && winners[j] >> kKeyBits >= Leads::kFarSquare} << j;
-  const int of_half = lane_id() & 16;
-  far = warp_or(far << of_half) >> of_half;
-  const uint2* line = v.word_line(half.tile);
-  writer.write_column(z, lane_id() % 16, [&](int j) {
-    const unsigned plane = winners[j] & kKeyIndex;
-    if (far >> j & 1) return Leads::kFirstFar + plane;
-    if (!is_inside) return Leads::kHere;
-    return Leads::near(steps_along_x(__ldg(line + plane), half.x % 32), static_cast<int>(plane) - (z + j));
-  });
 }
 
 template <int kThreads, int kChunk>
@@ -343,7 +301,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const auto load = [&](unsigned* value, int first, int lane) {
       squares_along_x<kChunk>(envelope_shared, value, first, lane, n);
     };
-    const auto store = [&](int z, const unsigned* winners, int) { write_winners(writer, v, half, z, winners); };
+    const auto store = [&](int z, const unsigned* winners, int) { writer.write_winners(z, winners); };
     Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
 }

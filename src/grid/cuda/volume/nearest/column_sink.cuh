@@ -20,14 +20,14 @@ struct SitePlace {
   __device__ operator unsigned() const { return bits & (kRight - 1); }
   __device__ bool is_right() const { return (bits & kRight) != 0; }
 };
+
 /// Results of half a tile along y.
 template <int kThreads>
-class ColumnSink {
+class ColumnSink : public SiteWriter {
  public:
   using Word = WindowSites;
   using Sites = Leads;
   using Place = SitePlace;
-  using Result = SiteWriter::Result;
   static constexpr int kTogether = 4;  ///< rows of a thread that are asked for before any is looked at
 
   /// Bytes of shared memory: nothing waits.
@@ -37,14 +37,18 @@ class ColumnSink {
   }
 
   __device__ ColumnSink(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half, void* /*memory*/)
-      : z_(half.tile.line), rows_(v.ny), writer_(v, emitter, half.tile, half.x) {}
+      : SiteWriter(v, emitter, half.tile, half.x) {}
 
   /// Linear index of the site that a way leads to from row y of this thread's column.
-  __device__ std::int32_t site(int /*column*/, int y, SitesOfRows::Steps way) const { return writer_.site(y, way); }
+  __device__ std::int32_t site(int /*column*/, int y, SitesOfRows::Steps way) const { return SiteWriter::site(y, way); }
   /// What a window has found of a group of eight rows in this thread's column.
   __device__ void put(int group, const unsigned (&words)[8]) const {
     const int y = group * 8;
-    writer_.write_group(y, rows_ - y, [&](int j) { return writer_.near_result(y + j, words[j]); });
+    write_group(y, ny_ - y, [&](int j) {
+      const int steps = Word::steps(words[j]);
+      const std::int32_t rows = Word::along_z_of(steps) * ny_ + Word::along_line_of(steps);
+      return Result{Word::square(words[j]), SiteWriter::site(y + j, {0, 0}) + rows * nx_ + Word::along_x(words[j])};
+    });
   }
   __device__ void finish() const {}
   __device__ void finish_winners(const Place* /*places*/) const {}
@@ -52,23 +56,19 @@ class ColumnSink {
   template <class Results>
   __device__ void write_all(Results&& results) const {
     const auto of_column = results(static_cast<int>(threadIdx.x) % 16);
-    for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < rows_; y += kThreads / 2)
-      writer_.write_group(y, rows_ - y, [&](int j) { return of_column(y + j); });
+    for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < ny_; y += kThreads / 2)
+      write_group(y, ny_ - y, [&](int j) { return of_column(y + j); });
   }
   /// Up to eight rows of this thread's column, from an envelope's winners.
   __device__ void put_winners(int y0, const unsigned* winners, int count, const Place* places) const {
     if (count == 0) return;
-    writer_.write_group(y0, count, [&](int j) {
+    write_group(y0, count, [&](int j) {
       const auto y = static_cast<int>(winners[j] & kKeyIndex);
       const Place place = places[y * 16 + lane_id() % 16];
       const int along_z = static_cast<int>(unsigned{place}) - z_;
-      return writer_.result(y0 + j, winners[j] >> kKeyBits, y - (y0 + j), along_z, place.is_right());
+      return result(y0 + j, winners[j] >> kKeyBits, y - (y0 + j), along_z, place.is_right());
     });
   }
-
- private:
-  const int z_, rows_;
-  const SiteWriter writer_;
 };
 
 }  // namespace fathom::grid::cuda::volume

@@ -34,14 +34,15 @@ __device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
   unsigned counts = 0;
   NearRows<kThreads, 64> may_be_near;
   const TileKind first_kind = sites.kind(0);
+  const unsigned first = sites.any_lead(0);
   // Where the first is a site, a search ends at once.
-  bool may_be_same = first_kind == kFull || (keeps_rows(first_kind) && !sites.is_here(0));
+  bool may_be_same = first_kind == kFull || (keeps_rows(first_kind) && first != Leads::kHere);
   for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
     const TileKind kind = sites.kind(r);
-    const bool is_far = kind == kWide && sites.is_far(r);
+    const bool is_far = kind == kWide && Leads::is_far(sites.any_lead(r));
     counts += (kind != kEmpty ? 1u : 0u) + (is_far ? 1u << 16 : 0u);
     may_be_near.add(r, kind != kEmpty && !is_far);
-    may_be_same = may_be_same && (first_kind == kFull ? kind == kFull : keeps_rows(kind) && sites.is_like_first(r));
+    may_be_same = may_be_same && (first_kind == kFull ? kind == kFull : keeps_rows(kind) && sites.any_lead(r) == first);
   }
   add_over_block(counts, &row_counts);
   may_be_near.put(may_be_near_of_warps);
@@ -54,8 +55,12 @@ __device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
 __device__ inline bool are_same_sites(const SitesOfRows& sites, int rows) {
   const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   bool same = true;
+  const uint4 first = sites.eight_leads(0, t % 2);
 #pragma unroll 4
-  for (int r = t / 2; r < rows; r += threads / 2) same &= sites.are_like_first(r, t % 2);
+  for (int r = t / 2; r < rows; r += threads / 2) {
+    const uint4 own = sites.eight_leads(r, t % 2);
+    same &= own.x == first.x && own.y == first.y && own.z == first.z && own.w == first.w;
+  }
   const unsigned lead = sites.lead(0);
   if (Leads::is_far(lead)) {
     const int along_x = sites.way_by(lead, 0).x;
@@ -108,15 +113,15 @@ __device__ void write_same_sites(const SitesOfRows& sites, const Sink& sink) {
 /// What windows find. By all threads. @returns whether they find it everywhere
 template <int kThreads, class Sink>
 __device__ bool write_near_sites(const WindowRows<typename Sink::Word>& rows, int length, const Sink& sink) {
-  using Sites = Window<typename Sink::Word>;
+  using SiteWindow = Window<typename Sink::Word>;
   __shared__ int work;
   if (threadIdx.x == 0) work = 0;
   __syncthreads();
   bool failed = false;
   for (int q0 = warp_number() * 2; q0 < rows.groups && !failed; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
-    Sites window(rows, min(q, rows.groups - 1), lane_id() % 16);
-    failed = !window.search(&work, Sites::budget_of(length));
+    SiteWindow window(rows, min(q, rows.groups - 1), lane_id() % 16);
+    failed = !window.search(&work, SiteWindow::budget_of(length));
     if (!failed) sink.put(q, window.best);
   }
   if (__syncthreads_or(failed)) return false;
@@ -160,8 +165,9 @@ class SiteChunks {
  public:
   /// @param squares  shared, [row][16], as many rows as the chunks have
   /// @param places   the same
-  __device__ SiteChunks(const Volume& v, const SitesOfRows& sites, int x, unsigned* squares, Place* places)
-      : sites_(sites), x_(x), rows_(v.ny), squares_(squares), places_(places) {}
+  __device__ SiteChunks(const Volume& v, const SitesOfRows& sites, const HalfTile& half, unsigned* squares,
+                        Place* places)
+      : sites_(sites), half_(half), rows_(v.ny), squares_(squares), places_(places) {}
 
   /// What the unit's rows hold goes through shared memory, eight at a time, so that few registers are taken: what lies
   /// there is the unit's alone.
@@ -197,13 +203,14 @@ class SiteChunks {
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const SitesOfRows::Steps way = sites_.way_by(lead[k], word[k]);
-      places[k * 16] = Place::of(static_cast<unsigned>(sites_.z() + way.z), way.x, x_);
+      places[k * 16] = Place::of(static_cast<unsigned>(half_.tile.line + way.z), way.x, half_.x);
       (k % 2 ? odd : even)[k * 16] = lead[k] == Leads::kNone ? kNone32 : way.square();
     }
   }
 
   const SitesOfRows& sites_;
-  const int x_, rows_;
+  const HalfTile& half_;
+  const int rows_;
   unsigned* const squares_;
   Place* const places_;
 };
@@ -230,7 +237,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);
     const SitesOfRows sites(v, half.tile, half.x);
-    const SiteChunks<kChunk, Place> chunks(v, sites, half.x, memory, places);
+    const SiteChunks<kChunk, Place> chunks(v, sites, half, memory, places);
     const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
     const auto sink = [&] {
       return Sink(v, emitter, half, reinterpret_cast<std::byte*>(places) + places_memory<Place>(n));

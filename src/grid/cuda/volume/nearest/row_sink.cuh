@@ -65,13 +65,7 @@ class RowSink {
   }
 
   __device__ RowSink(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half, void* memory)
-      : first_line_(half.tile.word * 32 + half.first),
-        z_(half.tile.line),
-        nx_(v.ny),
-        ny_(v.nx),
-        plain_(emitter.sites),
-        rows_(plain_.row(v.first_item + half.tile.item, z_, first_line_)),
-        memory_(memory) {}
+      : v_(v), plain_(emitter.sites), half_(half), memory_(memory) {}
 
   /// Linear index of the site that a way leads to from element x of a line: y and x have changed places.
   __device__ std::int32_t site(int line, int x, SitesOfRows::Steps way) const {
@@ -153,10 +147,13 @@ class RowSink {
     }
   }
 
-  const std::int32_t first_line_, z_, nx_, ny_;  ///< of the array
+  const Volume& v_;
   const SiteResults& plain_;
-  const SiteResults::Row rows_;
+  const HalfTile& half_;
   void* const memory_;
+  const std::int32_t first_line_ = half_.tile.word * 32 + half_.first, z_ = half_.tile.line;
+  const std::int32_t nx_ = v_.ny, ny_ = v_.nx;  ///< of the array
+  const SiteResults::Row rows_ = plain_.row(v_.first_item + half_.tile.item, z_, first_line_);
 };
 
 }  // namespace fathom::grid::cuda::volume

@@ -9,7 +9,7 @@
 // bytes are moved between the passes as without sites; what is compared has 32 bits instead of 16.
 #pragma once
 
-#include "grid/cuda/volume/nearest/site_column.cuh"
+#include "grid/cuda/output/results.cuh"
 #include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -61,13 +61,7 @@ struct Leads {
 class SitesOfRows {
  public:
   /// @param x  the thread's column
-  __device__ SitesOfRows(const Volume& v, const Volume::Tile& tile, int x)
-      : z_(tile.line),
-        depth_(v.depth),
-        bit_(x % 32),
-        kinds_(kinds_of_half(v, tile, x % 32 / 16)),
-        leads_(v.lead_row(tile.item, tile.word * 2 + x % 32 / 16, tile.line, 0) + x % kLeadsOfRow),
-        words_(v.word_line({tile.item, tile.word, 0})) {}
+  __device__ SitesOfRows(const Volume& v, const Volume::Tile& tile, int x) : v_(v), tile_(tile), x_(x) {}
 
   /// Of a row that keeps leads.
   __device__ unsigned lead(int y) const { return __ldg(leads_ + y * kLeadsOfRow); }
@@ -83,7 +77,7 @@ class SitesOfRows {
   /// What tells where in row y and its plane a site lies, if a lead says that it is far; else whatever.
   __device__ uint2 word_by(unsigned lead, int y) const {
     uint2 word = make_uint2(0, 0);
-    if (Leads::is_far(lead)) word = __ldg(words_ + y * depth_ + (lead - Leads::kFirstFar));
+    if (Leads::is_far(lead)) word = __ldg(words_ + y * v_.depth + (lead - Leads::kFirstFar));
     return word;
   }
   /// By a lead that is not Leads::kNone, and word_by(): to the nearest site of its row, the left one of two.
@@ -94,38 +88,14 @@ class SitesOfRows {
   }
   /// A row has sites in all columns or in none.
   __device__ TileKind kind(int y) const { return static_cast<TileKind>(__ldg(kinds_ + y)); }
-  /// Of a row that keeps leads: whether they are far, which they are together.
-  __device__ bool is_far(int y) const { return Leads::is_far(any_lead(y)); }
-  /// The same of the half's first column: whether it is a site, and whether row y has it where the first one has.
-  __device__ bool is_here(int y) const { return any_lead(y) == Leads::kHere; }
-  __device__ bool is_like_first(int y) const { return any_lead(y) == any_lead(0); }
-  /// The same of all eight columns, the first of the half or the others.
-  __device__ bool are_like_first(int y, int which) const {
-    const uint4 own = eight_leads(y, which), first = eight_leads(0, which);
-    return own.x == first.x && own.y == first.y && own.z == first.z && own.w == first.w;
-  }
+  /// The first column's of the half, of a row that keeps leads. They are far together.
+  __device__ unsigned any_lead(int y) const { return __ldg(first_lead(y)); }
   __device__ Steps way_by(unsigned lead, int y) const { return way_by(lead, word_by(lead, y)); }
   /// To the site of row y, which has one in this thread's column.
   __device__ Steps way(int y) const { return kind(y) == kFull ? Steps{0, 0} : way_by(lead(y), y); }
   /// The leads of row y, which keeps them, in eight columns of the half, the first or the others.
   __device__ uint4 eight_leads(int y, int which) const {
     return __ldg(reinterpret_cast<const uint4*>(first_lead(y)) + which);
-  }
-  /// The same of every kStep-th row from y on, while there are rows; of those that keep none, what stands for it. All are
-  /// read before any is looked at, for which those are read, too, that are not kept.
-  template <int kStep, int kCount>
-  __device__ void load(int y, int rows, int which, uint4 (&leads)[kCount]) const {
-    TileKind kinds[kCount];
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) {
-      const int row = min(y + k * kStep, rows - 1);
-      leads[k] = eight_leads(row, which), kinds[k] = kind(row);
-    }
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) {
-      const unsigned two = Leads::not_kept(kinds[k]) * 0x10001u;
-      if (!keeps_rows(kinds[k])) leads[k] = make_uint4(two, two, two, two);
-    }
   }
   /// As a search compares them: of eight neighbours in row y, from the tile's column `first` on. They are far together.
   ///
@@ -141,7 +111,7 @@ class SitesOfRows {
     }
     uint2 word[8];  // all are read before any is looked at, so that the waits are one
 #pragma unroll
-    for (int k = 0; k < 8; ++k) word[k] = __ldg(words_ + y * depth_ + (lead(k) - Leads::kFirstFar));
+    for (int k = 0; k < 8; ++k) word[k] = __ldg(words_ + y * v_.depth + (lead(k) - Leads::kFirstFar));
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const int z = static_cast<int>(lead(k) - Leads::kFirstFar) - z_;
@@ -150,18 +120,17 @@ class SitesOfRows {
       site[k] = is_too_far ? WindowSites::kNone : Sites::far_site(way.x, way.z);
     }
   }
-  __device__ int z() const { return z_; }
 
  private:
   /// Of the half's first column.
   __device__ const std::uint16_t* first_lead(int y) const { return leads_ + y * kLeadsOfRow - (bit_ & 15); }
-  __device__ unsigned any_lead(int y) const { return __ldg(first_lead(y)); }
 
-  const std::int32_t z_, depth_;
-  const int bit_;
-  const std::uint8_t* const kinds_;
-  const std::uint16_t* const leads_;
-  const uint2* const words_;
+  const Volume& v_;
+  const Volume::Tile& tile_;
+  const int x_, z_ = tile_.line, bit_ = x_ % 32, half_ = bit_ / 16;
+  const std::uint8_t* const kinds_ = kinds_of_half(v_, tile_, half_);
+  const std::uint16_t* const leads_ = v_.lead_row(tile_.item, tile_.word * 2 + half_, z_, 0) + x_ % kLeadsOfRow;
+  const uint2* const words_ = v_.word_line({tile_.item, tile_.word, 0});
 };
 
 /// Half a tile's rows as the pass along z left them, to shared memory. By all threads.
@@ -177,11 +146,18 @@ __device__ void load_rows_of_sites(const WindowRows<Word>& rows, const Volume& v
   rows.pad(n);
   for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
     uint4 leads[kTogether];
-    sites.load<kStep>(r0, n, t % 2, leads);
+    TileKind kinds[kTogether];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int r = min(r0 + k * kStep, n - 1);
+      leads[k] = sites.eight_leads(r, t % 2), kinds[k] = sites.kind(r);  // also those that are not kept
+    }
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) {
       const int r = r0 + k * kStep;
       if (r >= n) break;
+      const unsigned two = Leads::not_kept(kinds[k]) * 0x10001u;
+      if (!keeps_rows(kinds[k])) leads[k] = make_uint4(two, two, two, two);
       unsigned site[8];
       sites.sites<Sites>(leads[k], r, half.first + first, site);
       near.add(r, WindowSites::least(site) < 64 * 64 * WindowSites::kSquare);
@@ -191,24 +167,84 @@ __device__ void load_rows_of_sites(const WindowRows<Word>& rows, const Volume& v
   }
 }
 
+/// Eight values of a column, or as many as there are. @param value  value(j) @tparam kOnce  nothing reads them soon
+template <bool kOnce, class Value, class Of>
+__device__ void store_eight(int count, Value* to, std::int64_t stride, Of&& value) {
+  const auto store = [&](int j) {
+    if constexpr (kOnce) __stcs(to, value(j));
+    else *to = value(j);
+  };
+  if (count >= 8) {  // not asked of each
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += stride) store(j);
+  } else {
+#pragma unroll
+    for (int j = 0; j < 7; ++j, to += stride)
+      if (j < count) store(j);
+  }
+}
+
+enum class Along { z, y };
+
+/// Plain results. Distances are written before sites are looked up, for the registers; of these all are looked up before
+/// any is stored, so that the waits are one.
+///
+/// @param row        of the outputs, in which the first result is at x
+/// @param distances  fills eight: distances(float*)
+/// @param site       of the first, the second and so on
+template <Along kAxis, class Distances, class Site>
+__device__ void write_column(const SiteResults& plain, const SiteResults::Row& row, int x, int count,
+                             Distances&& distances, Site&& site) {
+  const auto stride_of = [](const auto& output) { return kAxis == Along::z ? output.z_stride : output.y_stride; };
+  if (plain.distance.data) {
+    float eight[8];
+    distances(eight);
+    store_eight<true>(count, row.distance + x, stride_of(plain.distance), [&](int j) { return eight[j]; });
+  }
+  const auto store_sites = [&](auto* of_row) {
+    std::int32_t sites[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) sites[j] = site(j);
+    const std::int64_t stride = stride_of(plain.nearest) / static_cast<std::int64_t>(sizeof(*of_row));
+    store_eight<true>(count, of_row + x, stride,
+                      [&](int j) { return std::remove_pointer_t<decltype(of_row)>{sites[j]}; });
+  };
+  if (plain.is_long) store_sites(reinterpret_cast<long long*>(row.nearest));
+  else store_sites(reinterpret_cast<std::int32_t*>(row.nearest));
+}
+
+/// What is no plain result.
+template <class Square>
+struct FoundSites {
+  Square square[8];
+  std::int32_t site[8];  ///< −1: there is none
+  unsigned inside = 0;   ///< bits, of signed labels: whose distances are negative
+};
+
+/// Writes it, as far as it lies in the region. Not inlined: it is large. @param at  of the first
+template <Along kAxis, class V, class Square>
+__device__ __noinline__ void emit_column(const Emitter<V>& emitter, std::int64_t item, const int3& at, int count,
+                                         const FoundSites<Square>& found) {
+#pragma unroll 1
+  for (int j = 0; j < min(count, 8); ++j) {
+    const bool is_along_z = kAxis == Along::z;
+    const std::int64_t in_volume[] = {at.z + (is_along_z ? j : 0), at.y + (is_along_z ? 0 : j), at.x};
+    const std::int64_t* place = in_volume + 3 - emitter.input.rank;
+    const V value = found.site[j] < 0 ? no_value<V>() : static_cast<V>(found.square[j]);
+    if (emitter.in_region(place)) emitter.emit(item, place, value, found.site[j], found.inside >> j & 1);
+  }
+}
+
 /// Results of a tile along y, in this thread's column.
 class SiteWriter {
  public:
   /// @param x  the thread's column
   __device__ SiteWriter(const Volume& v, const Emitter<std::int64_t>& emitter, const Volume::Tile& tile, int x)
-      : emitter_(emitter),
-        item_(tile.item),
-        z_(tile.line),
-        x_(x),
-        first_x_(v.first_x),
-        nx_(static_cast<std::int32_t>(emitter.input.extent[emitter.input.rank - 1])),
-        ny_(v.ny),
-        is_there_(x < v.nx),
-        row_(emitter.sites.row(v.first_item + item_, z_, 0)) {}
+      : v_(v), emitter_(emitter), tile_(tile), x_(x) {}
 
   /// Linear index of a site in row y. There are at most 2³⁰ elements.
   __device__ std::int32_t site(int y, SitesOfRows::Steps steps) const {
-    return ((z_ + steps.z) * ny_ + y) * nx_ + first_x_ + x_ + steps.x;
+    return ((z_ + steps.z) * ny_ + y) * nx_ + v_.first_x + x_ + steps.x;
   }
   struct Result {
     std::uint32_t square;  ///< UINT32_MAX: there is no site
@@ -218,22 +254,10 @@ class SiteWriter {
       return square == UINT32_MAX ? __int_as_float(0x7F800000) : small_root(small_float(square));
     }
   };
-  /// The same where there is none, which is not asked for each element then.
-  struct NoSite {
-    static constexpr std::int32_t site = -1;
-    __device__ operator Result() const { return {UINT32_MAX, site}; }
-    static __device__ float distance() { return __int_as_float(0x7F800000); }
-  };
   /// Of an element of row y, from the square of the way to its site, steps of it, and the side that it lies on.
   __device__ Result result(int y, unsigned square, int along_y, int along_z, bool is_right) const {
     const auto others = static_cast<unsigned>(along_y * along_y + along_z * along_z);
     return {square, site(y + along_y, {signed_root_of_square(square - others, is_right), along_z})};
-  }
-  /// Of an element of row y, from what a search says of it.
-  __device__ Result near_result(int y, unsigned word) const {
-    const int steps = WindowSites::steps(word);
-    const std::int32_t rows = WindowSites::along_z_of(steps) * ny_ + WindowSites::along_line_of(steps);
-    return {WindowSites::square(word), site(y, {0, 0}) + rows * nx_ + WindowSites::along_x(word)};
   }
   /// Up to eight rows.
   ///
@@ -241,7 +265,7 @@ class SiteWriter {
   /// @param inside  bits, of signed labels: whose distances are negative
   template <class Of>
   __device__ void write_group(int y, int count, Of&& result, unsigned inside = 0) const {
-    if (!is_there_) return;
+    if (x_ >= v_.nx) return;
     if (!emitter_.sites.serves) {
       FoundSites<std::uint32_t> found;
       found.inside = inside;
@@ -250,7 +274,7 @@ class SiteWriter {
         const Result own = result(j);
         found.square[j] = own.square, found.site[j] = own.site;
       }
-      return emit_column<Along::y>(emitter_, item_, {first_x_ + x_, y, z_}, count, found);
+      return emit_column<Along::y>(emitter_, tile_.item, {v_.first_x + x_, y, z_}, count, found);
     }
     const auto distances = [&](float(&eight)[8]) {
 #pragma unroll
@@ -260,12 +284,13 @@ class SiteWriter {
                            [&](int j) { return result(j).site; });
   }
 
- private:
+ protected:
+  const Volume& v_;
   const Emitter<std::int64_t>& emitter_;
-  const std::int64_t item_;
-  const std::int32_t z_, x_, first_x_, nx_, ny_;
-  const bool is_there_;
-  const SiteResults::Row row_;  ///< of y = 0
+  const Volume::Tile tile_;
+  const std::int32_t x_, z_ = tile_.line, ny_ = v_.ny,
+                         nx_ = static_cast<std::int32_t>(emitter_.input.extent[emitter_.input.rank - 1]);
+  const SiteResults::Row row_ = emitter_.sites.row(v_.first_item + tile_.item, z_, 0);  ///< of y = 0
 };
 
 /// Bytes of the places of a line's sites, [row][16], in shared memory behind an envelope, of all its chunks.
