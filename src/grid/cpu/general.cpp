@@ -413,26 +413,26 @@ class Transform {
     for (int i = 0; i < count; ++i, ++at[at_axis(last())]) {
       index[i] = -1;
       if (values[i] >= cap_) continue;
+      const std::byte* own = p_.input.data() + offset_of(p_.input, at);
       const std::int64_t site = boxes.find(
           at.data(), values[i], static_cast<std::int64_t>(coordinate[i]),
           [&](const std::int64_t* here, std::int64_t row, std::int64_t x, std::int64_t end) {
             const RowWord* words = memory_.words + row * strips_of(p_.extent(last()));
             return first_site_in_row(
                 x, end, p_.extent(last()), [&](std::int64_t c) { return words[c / kStrip]; },
-                [&](std::int64_t c) { return is_site_of(at, here, c, words[c / kStrip].bits >> (c % kStrip) & 1); });
+                [&](std::int64_t c) { return is_site_of(own, here, c, words[c / kStrip].bits >> (c % kStrip) & 1); });
           });
       if (site < 0) throw InternalError("a chessboard distance has no site");
       index[i] = static_cast<IndexOf<V>>(site);
     }
   }
-  /// Whether the element at x of a row is what the element at `at` looks for. @param here  the row
-  bool is_site_of(const PerAxis<std::int64_t>& at, const std::int64_t* here, std::int64_t x, bool is_marked) const {
+  /// Whether the element at x of a row is what one looks for. @param here  the row
+  bool is_site_of(const std::byte* own, const std::int64_t* here, std::int64_t x, bool is_marked) const {
     if (!classes_.boundaries()) return is_marked;
     PerAxis<std::int64_t> to{};
     std::copy_n(here, last(), to.begin());
     to[at_axis(last())] = x;
-    const std::byte *own = p_.input.data() + offset_of(p_.input, at),
-                    *other = p_.input.data() + offset_of(p_.input, to);
+    const std::byte* other = p_.input.data() + offset_of(p_.input, to);
     // Where label 0 is pinned, an element with distance 0 finds itself.
     if (own == other) return classes_.pins() && classes_.is_background(own);
     return classes_.differ(own, other);

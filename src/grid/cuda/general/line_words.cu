@@ -19,8 +19,9 @@ constexpr unsigned kAll = 0xFFFFFFFFu;
 /// @param bytes         of an element
 /// @param lines_before  of an item, before the axis
 __global__ void __launch_bounds__(kGeneralBlock)
-    fill_bits(LineWords words, const __grid_constant__ Input input, const __grid_constant__ Classes classes,
-              std::int64_t first_item, std::int64_t bytes, std::int64_t lines_before) {
+    fill_bits(const __grid_constant__ LineWords words, const __grid_constant__ Input input,
+              const __grid_constant__ Classes classes, std::int64_t first_item, std::int64_t bytes,
+              std::int64_t lines_before) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
   if (i >= words.count()) return;
   const Lines& lines = words.lines;
