@@ -54,9 +54,10 @@ struct Emission {
 
   /// As boxes.find().
   FATHOM_HD std::int64_t nearest(std::int64_t item, const std::int64_t* at, V value, std::int64_t slowest) const {
+    const std::int64_t first_row = item * (elements / columns.count);
     return boxes.find(at, value, slowest,
                       [&](const std::int64_t* here, std::int64_t row, std::int64_t x, std::int64_t end) {
-                        row += item * (elements / columns.count);
+                        row += first_row;
                         const auto word_of = [&](std::int64_t c) {
                           const std::int64_t i = rows.at(row, 0, static_cast<std::int32_t>(c));
                           return LineWord{.bits = rows.bits[i], .right = rows.right[i]};
