@@ -12,27 +12,14 @@ constexpr std::size_t kLargestPiece = std::size_t{2} << 30;
 // most.
 constexpr std::size_t kPiecesOfItem = 4, kPiecesOfBatch = 16;
 
-std::size_t region_elements(const Problem& p) {
-  std::size_t elements = 1;
-  for (int k = 0; k < p.rank; ++k) elements *= static_cast<std::size_t>(p.region_extent(k));
-  return elements;
-}
-
 std::size_t input_bytes(const Problem& p) {
   return static_cast<std::size_t>(element_count(p.input.shape())) * size_of(p.input.dtype());
 }
 
-/// Rounded up as Scratch rounds.
-std::size_t output_bytes(const Problem& p, std::int64_t items) {
+std::size_t output_bytes(Problem p, std::int64_t items) {
   Scratch scratch(nullptr);
-  for_each_output(
-      [&](const OutputKind& kind, const AnyView& view) {
-        if (!view.present()) return;
-        const std::size_t components = kind.has_components ? static_cast<std::size_t>(view.shape()[0]) : 1;
-        scratch.take<std::byte>(static_cast<std::int64_t>(components * region_elements(p) * size_of(view.dtype())) *
-                                items);
-      },
-      p.outputs);
+  Batch batch;
+  take_outputs(p, batch, items, scratch);
   return scratch.bytes();
 }
 
@@ -83,8 +70,8 @@ Schedule schedule_of(const Problem& p, std::int64_t count, const Engine& engine,
 Schedule::Places Schedule::take(Scratch& scratch) const {
   const auto take = [&](std::size_t bytes) { return scratch.take<std::byte>(static_cast<std::int64_t>(bytes)); };
   Places places{.words = take(words_bytes), .scratch = take(scratch_bytes)};
-  for (int k = 0; k < upload_places; ++k) places.uploads[static_cast<std::size_t>(k)] = take(upload_bytes);
-  for (std::size_t k = 0; k < static_cast<std::size_t>(part_places); ++k)
+  for (std::size_t k = 0; k < upload_places; ++k) places.uploads[k] = take(upload_bytes);
+  for (std::size_t k = 0; k < part_places; ++k)
     places.inputs[k] = take(input_bytes), places.outputs[k] = take(output_bytes);
   return places;
 }
@@ -109,6 +96,23 @@ Problem part_of(const Problem& problem, int axis, const Range& range) {
   Problem part = problem;
   part.region[static_cast<std::size_t>(axis)] = range;
   return part;
+}
+
+void take_outputs(Problem& part, Batch& batch, std::int64_t items, Scratch& scratch) {
+  batch.shape = Shape{items};
+  const auto take = [&](const OutputKind& kind, AnyView& view, Strides& item) {
+    if (!view.present()) return;
+    Shape shape;
+    if (kind.has_components) shape.push_back(view.shape()[0]);
+    for (int k = 0; k < part.rank; ++k) shape.push_back(part.region_extent(k));
+    Strides strides = dense_strides(shape);
+    const std::int64_t elements = element_count(shape);
+    item = Strides{kind.has_components ? strides[0] : elements};
+    if (kind.has_components) strides[0] *= items;
+    const std::int64_t bytes = elements * items * static_cast<std::int64_t>(size_of(view.dtype()));
+    view = AnyView(scratch.take<std::byte>(bytes), view.dtype(), shape, strides);
+  };
+  for_each_output(take, part.outputs, batch);
 }
 
 Schedule make_schedule(const Problem& problem, const Batch& batch, const Engine& engine, std::size_t budget) {

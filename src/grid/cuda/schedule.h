@@ -13,8 +13,8 @@ struct Schedule {
   std::int64_t items = 1;    ///< of a group
   std::int64_t upload = 1;   ///< of the input's axis 0; all of it where a group has several items
   std::vector<Range> parts;  ///< of the results along the engine's cut; one where a group has several items
-  int upload_places = 1;     ///< on the device: two take turns where there are several uploads and the budget lets them
-  int part_places = 1;
+  /// On the device: two take turns where there are several uploads, or parts, and the budget lets them.
+  std::size_t upload_places = 1, part_places = 1;
   std::size_t upload_bytes = 0;
   std::size_t words_bytes = 0, scratch_bytes = 0;
   std::size_t input_bytes = 0;   ///< of a part, where the engine reads the input again
@@ -32,6 +32,10 @@ struct Schedule {
 
 /// The problem of one part of the results, without its arrays.
 Problem part_of(const Problem& problem, int axis, const Range& range);
+
+/// Outputs of some items of a part on the device in place of the host's, and their batch: item after item; of
+/// coordinates, component after component.
+void take_outputs(Problem& part, Batch& batch, std::int64_t items, Scratch& scratch);
 
 /// A range in parts of at most `step`, a multiple of `unit`, that begin at multiples of `unit` but the first.
 std::vector<Range> cut_range(const Range& range, std::int64_t unit, std::int64_t step);

@@ -71,26 +71,8 @@ HostRows<Byte> rows_of(const BasicAnyView<Byte, MemorySpace::host>& view, const 
 /// A part of the results on its way.
 struct Part {
   Slice slice;
-  int place = 0;  ///< of those that the device has for parts
+  std::size_t place;  ///< of those that the device has for parts
 };
-
-/// From an output of the host to its part on the device, item after item; of coordinates, component after component.
-void take_on_device(AnyView& view, Strides& item, const Problem& part, std::int64_t items, Scratch& scratch) {
-  if (!view.present()) return;
-  const bool components = view.rank() > part.rank;
-  Shape shape;
-  if (components) shape.push_back(view.shape()[0]);
-  std::int64_t elements = 1;
-  for (int k = 0; k < part.rank; ++k) {
-    shape.push_back(part.region_extent(k));
-    elements *= part.region_extent(k);
-  }
-  Strides strides = dense_strides(shape);
-  if (components) strides[0] *= items;
-  const std::int64_t bytes = element_count(shape) * items * static_cast<std::int64_t>(size_of(view.dtype()));
-  view = AnyView(scratch.take<std::byte>(bytes), view.dtype(), shape, strides);
-  item = Strides{elements};
-}
 
 class HostTransform {
  public:
@@ -142,29 +124,26 @@ class HostTransform {
     uploaded_.hold_back(compute_.get());
   }
 
-  /// A dense array on the device of the input's shape but along one axis.
-  Input input_at(const std::byte* data, int axis, std::int64_t extent) const {
-    Input input{.data = data, .dtype = p_.input.dtype(), .rank = p_.rank};
-    std::int64_t stride = 1;
-    for (int k = p_.rank - 1; k >= 0; --k) {
-      input.extent[k] = k == axis ? extent : p_.extent(k);
-      input.stride[k] = stride;
-      stride *= input.extent[k];
-    }
-    input.items = ItemStrides::of(Shape{schedule_.items}, Strides{stride});
-    return input;
+  /// Puts a dense array on the device in place of the input: of its shape but along one axis.
+  static void put_input(Problem& problem, Batch& batch, const std::byte* data, int axis, const Range& range) {
+    Shape shape = problem.input.shape();
+    shape[axis] = range.end - range.begin;
+    problem.input = AnyConstView(data, problem.input.dtype(), shape);
+    batch.input = Strides{element_count(shape)};
   }
 
   void make_words(std::int64_t first, std::int64_t items) {
     for (std::int64_t at = 0; at < p_.extent(0); at += schedule_.upload) {
-      const auto place = static_cast<std::size_t>(next_upload_++ % schedule_.upload_places);
+      const std::size_t place = next_upload_++ % schedule_.upload_places;
       const Range range{at, std::min(at + schedule_.upload, p_.extent(0))};
       const auto rows = rows_of(p_.input, batch_.shape, batch_.input, {first, items, 0, range});
       packed_[place].hold_back(up_.get());
       upload(rows, places_.uploads[place]);
-      const Packing packing{
-          .input = input_at(places_.uploads[place], 0, range.end - range.begin), .items = items, .to = at};
-      engine_.pack(packing, items, places_.words, compute_.get());
+      Problem piece = p_;
+      Batch batch;
+      batch.shape = Shape{items};
+      put_input(piece, batch, places_.uploads[place], 0, range);
+      engine_.pack({.input = Input::of(piece, batch), .items = items, .to = at}, items, places_.words, compute_.get());
       packed_[place].record(compute_.get());
       monitor_.advance(static_cast<std::int64_t>(rows.all_bytes()));
     }
@@ -173,45 +152,35 @@ class HostTransform {
   /// Its problem on the device.
   Problem problem_of(const Part& part, Batch& batch) const {
     const Slice& slice = part.slice;
-    const auto place = static_cast<std::size_t>(part.place);
     Problem problem = part_of(p_, slice.axis, slice.range);
-    batch.shape = Shape{slice.items};
-    Scratch scratch(places_.outputs[place]);
-    const auto take = [&](const OutputKind&, AnyView& view, Strides& item) {
-      take_on_device(view, item, problem, slice.items, scratch);
-    };
-    for_each_output(take, problem.outputs, batch);
+    Scratch scratch(places_.outputs[part.place]);
+    take_outputs(problem, batch, slice.items, scratch);
     if (!engine_.reads_input()) return problem;
-    // The view has the place that it would have with all columns.
+    // The view has the place and the shape that it would have with all columns.
     const Range read = engine_.columns_read(slice.range);
-    const Input input = input_at(places_.inputs[place], p_.rank - 1, read.end - read.begin);
-    const std::int64_t before = read.begin * static_cast<std::int64_t>(size_of(input.dtype));
-    Strides strides;
-    for (int k = 0; k < p_.rank; ++k) strides.push_back(input.stride[k]);
-    problem.input = AnyConstView(input.data - before, input.dtype, p_.input.shape(), strides);
-    batch.input = Strides{input.stride[0] * input.extent[0]};
+    const std::int64_t before = read.begin * static_cast<std::int64_t>(size_of(p_.input.dtype()));
+    put_input(problem, batch, places_.inputs[part.place] - before, p_.rank - 1, read);
+    problem.input =
+        AnyConstView(problem.input.data(), problem.input.dtype(), p_.input.shape(), problem.input.strides());
     return problem;
   }
 
   void start(const Part& part) {
-    const Slice& slice = part.slice;
-    const auto place = static_cast<std::size_t>(part.place);
     Batch batch;
     const Problem problem = problem_of(part, batch);
     if (engine_.reads_input()) {
-      solved_[place].hold_back(up_.get());
-      Slice read = slice;
-      read.range = engine_.columns_read(slice.range);
-      upload(rows_of(p_.input, batch_.shape, batch_.input, read), places_.inputs[place]);
+      solved_[part.place].hold_back(up_.get());
+      Slice read = part.slice;
+      read.range = engine_.columns_read(read.range);
+      upload(rows_of(p_.input, batch_.shape, batch_.input, read), places_.inputs[part.place]);
     }
-    downloaded_[place].wait();  // here, so that the host does not run ahead of what it reports
-    engine_.solve(problem, batch, 0, slice.items, places_.words, places_.scratch, compute_.get());
-    solved_[place].record(compute_.get());
+    downloaded_[part.place].wait();  // here, so that the host does not run ahead of what it reports
+    engine_.solve(problem, batch, 0, part.slice.items, places_.words, places_.scratch, compute_.get());
+    solved_[part.place].record(compute_.get());
   }
 
   void finish(const Part& part) {
-    const auto place = static_cast<std::size_t>(part.place);
-    solved_[place].hold_back(down_.get());
+    solved_[part.place].hold_back(down_.get());
     Batch batch;
     const Problem problem = problem_of(part, batch);
     std::int64_t bytes = 0;
@@ -229,7 +198,7 @@ class HostTransform {
       }
     };
     for_each_output(get, p_.outputs, batch_, problem.outputs);
-    downloaded_[place].record(down_.get());
+    downloaded_[part.place].record(down_.get());
     monitor_.advance(bytes);
   }
 
@@ -247,7 +216,7 @@ class HostTransform {
   const DeviceMemory memory_;
   const OwnStream up_, down_;
   Schedule::Places places_{};
-  int next_upload_ = 0, next_part_ = 0;
+  std::size_t next_upload_ = 0, next_part_ = 0;
 };
 
 }  // namespace

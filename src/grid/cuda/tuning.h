@@ -86,16 +86,15 @@ constexpr int line_block_for(int n, std::size_t memory, std::size_t of_multiproc
   while (held(kLineBlocks[k]) * 16 < most * share) ++k;
   return k;
 }
-/// The longest that there are blocks for, and others.
-constexpr bool line_blocks_hold_lines() {
+// The longest that there are blocks for, and others.
+static_assert([] {
   for (const LineBlock& block : kLineBlocks)
     for (const int n : {1, block.rows - 1, block.rows})
       for (const std::size_t memory : {1, 100, 200, 400, 800, 2000})
         for (const int share : {kBusyShare, kBusyShareOfPieces})
           if (kLineBlocks[line_block_for(n, memory, 1000, share)].rows < n) return false;
   return true;
-}
-static_assert(line_blocks_hold_lines());
+}());
 /// With any spacings: steps of the least spacing in the plane within which each stretch of rows along y is
 /// to have a site, or brackets are better than windows.
 inline constexpr int kUnbracketedSteps = 24;
@@ -126,15 +125,14 @@ constexpr int float_search_block(int n, bool writes_sectors) {
 inline constexpr int kLongestAlongX = 800;
 /// Threads that search along x half tiles: eight, four, three and two blocks, as far as their shared memory goes.
 constexpr int sites_along_x_block(int n) { return n <= 192 ? 128 : n <= 384 ? 256 : n <= 544 ? 320 : 512; }
-constexpr bool search_blocks_hold_lines(int longest) {
-  for (int n = 1; n <= longest; ++n)
+static_assert([] {
+  for (int n = 1; n <= 1024; ++n)
     for (const int threads : {search_block(n, kTinyBlocks), search_block(n, kTinyBlocksOfMasks),
                               search_block(n, kTinyBlocksOfSitesAlongY), search_block(n, kTinyBlocksAlongZ),
                               float_search_block(n, true), float_search_block(n, false), sites_along_x_block(n)})
       if (n > longest_line(threads)) return false;
   return true;
-}
-static_assert(search_blocks_hold_lines(1024));
+}());
 /// Packing of these: threads of the largest blocks, 17 warps, which share the words of 513 rows, 17 in each of four
 /// planes, evenly; and such blocks per multiprocessor.
 inline constexpr int kColumnsPackBlock = 544, kColumnsPackBlocks = 2;

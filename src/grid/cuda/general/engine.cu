@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kGeneralBlock) emit(const __grid_constant__ Em
   const V value = p.value[i];
   std::int64_t site = p.site ? p.site[i] : -1;
   if (p.search_chessboard) site = value < p.cap ? p.nearest(item, at, value, site) : -1;
-  p.emitter.emit(item, at, value, site);
+  p.emitter.emit(item, at, value, site, p.emitter.is_inside(item, at));
 }
 
 bool is_periodic_along(const Problem& p, int axis) {

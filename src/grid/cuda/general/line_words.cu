@@ -8,12 +8,11 @@
 #include "core/cuda/runtime.h"
 #include "grid/cuda/general/line_words.h"
 #include "grid/cuda/tuning.h"
+#include "grid/cuda/warp.cuh"
 
 namespace fathom::grid::cuda::general {
 
 namespace {
-
-constexpr unsigned kAll = 0xFFFFFFFFu;
 
 /// Thread = word. Neighbouring threads read neighbouring lines, but along the last axis the next words of a row.
 /// @param bytes         of an element
@@ -55,15 +54,15 @@ struct MaxScan {
   std::int32_t before, all;
 
   __device__ explicit MaxScan(std::int32_t value) {
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const int lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32;
     std::int32_t inclusive = value;
     for (int step = 1; step < 32; step *= 2) {
-      const std::int32_t other = __shfl_up_sync(kAll, inclusive, step);
+      const std::int32_t other = __shfl_up_sync(kAllLanes, inclusive, step);
       if (lane >= step) inclusive = max(inclusive, other);
     }
-    before = __shfl_up_sync(kAll, inclusive, 1);
+    before = __shfl_up_sync(kAllLanes, inclusive, 1);
     if (lane == 0) before = kNone;
-    all = __shfl_sync(kAll, inclusive, 31);
+    all = __shfl_sync(kAllLanes, inclusive, 31);
     if constexpr (kThreads > 32) {
       __shared__ std::int32_t of_warp[kThreads / 32];
       __syncthreads();

@@ -31,16 +31,15 @@ struct Classes {
     const bool by_label = problem.sites.rule == Sites::Rule::labels;
     const bool by_zero = problem.sites.rule == Sites::Rule::zero;
     const ElementRule nonzero = element_rule(dtype, {Sites::Rule::nonzero, 0});
-    Classes classes;
-    classes.background = element_rule(dtype, {Sites::Rule::zero, 0});
-    if (!by_label) classes.site = element_rule(dtype, problem.sites);
-    classes.inside = by_label || by_zero ? nonzero : classes.site;
-    classes.dtype = dtype;
-    classes.by_label = by_label;
-    classes.boundaries = by_label || problem.signed_distance;
-    classes.pins = by_label && !problem.signed_distance;
-    classes.border_is_inside = !by_label && !by_zero;
-    return classes;
+    const ElementRule site = by_label ? ElementRule{} : element_rule(dtype, problem.sites);
+    return {.site = site,
+            .inside = by_label || by_zero ? nonzero : site,
+            .background = element_rule(dtype, {Sites::Rule::zero, 0}),
+            .dtype = dtype,
+            .by_label = by_label,
+            .boundaries = by_label || problem.signed_distance,
+            .pins = by_label && !problem.signed_distance,
+            .border_is_inside = !by_label && !by_zero};
   }
 
   /// Whether the elements at two offsets of an item are of different classes.

@@ -67,8 +67,9 @@ struct Placed {
   std::int64_t z_stride = 0, y_stride = 0;
   ItemStrides items;
 
-  /// In units of T, which may be smaller than the view's elements.
+  /// In units of T, which may be smaller than the view's elements. Null: the view is not given.
   static Placed of(const AnyView& view, int rank, const Shape& batch, const Strides& strides) {
+    if (!view.present()) return {};
     const auto units = static_cast<std::int64_t>(size_of(view.dtype()) / sizeof(T));
     Placed placed;
     placed.data = reinterpret_cast<T*>(view.data());

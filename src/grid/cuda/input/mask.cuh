@@ -30,10 +30,6 @@ struct Mask {
   bool others = false;     ///< the sites are the elements that do not fulfil the rule
   MemoryRange array = {};  ///< with all items
 
-  static Mask of(const Input& input, const ElementRule& rule, bool others) {
-    return {input, rule, others, MemoryRange::of(input)};
-  }
-
   /// Whether single bytes are told apart by being zero.
   bool has_zero_bytes() const {
     return size_of(input.dtype) == 1 &&

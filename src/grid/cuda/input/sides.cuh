@@ -31,8 +31,8 @@ inline Side side_of(const Problem& p, std::size_t side, bool is_first = false) {
 
 /// The sites of a side: the elements of the other one; where there is no sign, the problem's.
 inline Mask sites_of(const Problem& p, const Input& input, std::size_t side) {
-  if (!p.signed_distance) return Mask::of(input, element_rule(input.dtype, p.sites), false);
-  return Mask::of(input, Classes::of(p).inside, side == 0);
+  const ElementRule rule = p.signed_distance ? Classes::of(p).inside : element_rule(input.dtype, p.sites);
+  return {input, rule, p.signed_distance && side == 0, MemoryRange::of(input)};
 }
 
 /// How a problem's results are written.

@@ -31,11 +31,12 @@ struct ExactWeights {
   static ExactWeights of(const Problem& p) { return {exact_weight(p, 0), exact_weight(p, 1), exact_weight(p, 2)}; }
 };
 
-/// Whether some axis is periodic.
-inline bool is_periodic(const Problem& p) {
+/// Whether some axis has it.
+inline bool has_border(const Problem& p, Border border) {
   const auto end = p.border.begin() + p.rank;
-  return std::find(p.border.begin(), end, Border::periodic) != end;
+  return std::find(p.border.begin(), end, border) != end;
 }
+inline bool is_periodic(const Problem& p) { return has_border(p, Border::periodic); }
 
 /// Whether squares in double are far from the ends of their range, with a spacing's square.
 inline bool fits_doubles(double weight) { return weight >= 0x1p-200 && weight <= 0x1p200; }
@@ -64,10 +65,7 @@ inline bool is_float_field(const Problem& p, int cut) {
          (p.unit == 1 || !p.isotropic) && roots_tell;
 }
 
-inline bool has_limits(const Problem& p) {
-  const auto end = p.border.begin() + p.rank;
-  return drops_any(p) || std::find(p.border.begin(), end, Border::sites) != end;
-}
+inline bool has_limits(const Problem& p) { return drops_any(p) || has_border(p, Border::sites); }
 
 /// Applies borders of sites and the maximum distance to float distances that are there already (is_float_field()), of
 /// the items from `first_item` on.

@@ -51,9 +51,6 @@ struct Emitter : PerOutput<Output> {
   Axis axis[kMaxSpaceRank] = {};
   int caller_rank = 0;
   V kept = 0;  ///< largest value that is kept
-  double unit = 1;
-  double half = 0;      ///< from an element's centre to its faces, for signed fields that are zero there
-  bool scaled = false;  ///< see is_scaled()
   bool has_border = false, euclidean = true, is_signed = false;
 
   static Emitter of(const Problem& p, const Batch& batch, std::int64_t first_item) {
@@ -73,11 +70,8 @@ struct Emitter : PerOutput<Output> {
     }
     e.caller_rank = p.caller_rank;
     e.kept = largest_kept<V>(p);
-    e.unit = p.unit;
     e.euclidean = p.metric == Metric::euclidean;
-    e.scaled = is_scaled(p);
     e.is_signed = p.signed_distance;
-    e.half = p.signed_distance && p.surface == Surface::faces ? 0.5 * p.unit : 0.0;
     return e;
   }
 
@@ -87,11 +81,16 @@ struct Emitter : PerOutput<Output> {
     return inside;
   }
 
-  /// @param at    coordinates of an element of the region
-  /// @param site  linear index in the item of the nearest site, where one is
-  __device__ void emit(std::int64_t item, const std::int64_t* at, V value, std::int64_t site) const {
-    emit(item, at, value, site, is_signed && is_inside(item, at));
+  /// Of signed fields: whether an element is inside.
+  __device__ bool is_inside(std::int64_t item, const std::int64_t* at) const {
+    if (!is_signed) return false;
+    std::int64_t elements = input.items.offset(first_item + item);
+    for (int k = 0; k < input.rank; ++k) elements += at[k] * input.stride[k];
+    return fulfils(classes.inside, input.data, elements);
   }
+
+  /// @param at      coordinates of an element of the region
+  /// @param site    linear index in the item of the nearest site, where one is
   /// @param inside  of signed fields: whether the element is
   __device__ void emit(std::int64_t item, const std::int64_t* at, V value, std::int64_t site, bool inside) const {
     if (has_border) {
@@ -120,12 +119,6 @@ struct Emitter : PerOutput<Output> {
     return elements;
   }
 
-  __device__ bool is_inside(std::int64_t item, const std::int64_t* at) const {
-    std::int64_t elements = input.items.offset(first_item + item);
-    for (int k = 0; k < input.rank; ++k) elements += at[k] * input.stride[k];
-    return fulfils(classes.inside, input.data, elements);
-  }
-
   /// Value of the way to the nearest border of sites.
   __device__ V to_border(const std::int64_t* at) const {
     V least = no_value<V>();
@@ -137,11 +130,11 @@ struct Emitter : PerOutput<Output> {
   template <class Out>
   __device__ Out signed_distance(bool inside, V value) const {
     if constexpr (!std::is_floating_point_v<V>)
-      if (scaled && half == 0) {
-        const Out magnitude = scaled_distance_of<Out>(value, unit);
+      if (values.scaled && values.half == 0) {
+        const Out magnitude = scaled_distance_of<Out>(value, values.unit);
         return inside ? -magnitude : magnitude;
       }
-    const double magnitude = distance_of(value, euclidean, unit) - half;
+    const double magnitude = distance_of(value, euclidean, values.unit) - values.half;
     return static_cast<Out>(inside ? -magnitude : magnitude);
   }
 
@@ -158,7 +151,7 @@ struct Emitter : PerOutput<Output> {
   __device__ void write_squared(std::int64_t at, V value) const {
     const bool none = value >= no_value<V>();
     if (squared.dtype == DType::float64)
-      put(squared, at, none ? no_value<double>() : static_cast<double>(value) * (unit * unit));
+      put(squared, at, none ? no_value<double>() : static_cast<double>(value) * (values.unit * values.unit));
     else if (squared.dtype == DType::uint32) put(squared, at, none ? UINT32_MAX : static_cast<std::uint32_t>(value));
     else put(squared, at, none ? UINT64_MAX : static_cast<std::uint64_t>(value));
   }

@@ -44,7 +44,7 @@ struct SiteResults {
     sites.serves = serves_outputs(p);
     if (!sites.serves) return sites;
     sites.is_long = out.nearest.dtype() == DType::int64;
-    if (out.distance.present()) sites.distance = Placed<float>::of(out.distance, p.rank, batch.shape, batch.distance);
+    sites.distance = Placed<float>::of(out.distance, p.rank, batch.shape, batch.distance);
     sites.nearest = Placed<std::byte>::of(out.nearest, p.rank, batch.shape, batch.nearest);
     sites.is_aligned = sites.distance.is_aligned_to(sizeof(float4)) && sites.nearest.is_aligned_to(sizeof(int4));
     return sites;
@@ -54,14 +54,9 @@ struct SiteResults {
   __device__ Row row(std::int64_t item, std::int32_t z, std::int32_t y) const {
     return {distance.row(item, z, y), nearest.row(item, z, y)};
   }
-  /// The row at y, from that at 0.
+  /// The row y rows on.
   __device__ Row down(const Row& row, std::int32_t y) const {
     return {row.distance + y * distance.y_stride, row.nearest + y * nearest.y_stride};
-  }
-  /// To the next row.
-  __device__ void advance(Row& row) const {
-    row.distance += distance.y_stride;
-    row.nearest += nearest.y_stride;
   }
   /// Four neighbours of an aligned row, x being a multiple of four.
   __device__ void write_four(const Row& row, std::int32_t x, const float* root, const std::int32_t* site) const {

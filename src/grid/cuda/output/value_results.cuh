@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "grid/cuda/output/limits.cuh"
 #include "grid/cuda/output/roots.cuh"
 #include "grid/cuda/output/site_results.cuh"
 #include "grid/value.hd.h"
@@ -37,30 +38,26 @@ struct ValueResults {
   std::int32_t begin[3] = {0, 0, 0}, end[3] = {1, 1, 1};  ///< of the region
   Placed<std::byte> distance, squared;                    ///< null: not wanted; strides in bytes
   DType distance_type = DType::float32, squared_type = DType::uint32;
-  double unit = 1, half = 0;  ///< see Emitter
-  bool scaled = false;        ///< see Emitter
+  // Also where it does not serve.
+  double unit = 1, half = 0;  ///< from an element's centre to its faces, for signed fields that are zero there
+  bool scaled = false;        ///< see is_scaled()
 
   static ValueResults of(const Problem& p, const Batch& batch) {
     const DistanceOutputs& out = p.outputs;
     ValueResults values;
-    values.serves = p.rank <= 3 && !wants_site(p) && std::isinf(p.max_distance);
-    for (int k = 0; k < p.rank; ++k) values.serves &= p.border[static_cast<std::size_t>(k)] != Border::sites;
+    values.unit = p.unit;
+    values.half = p.signed_distance && p.surface == Surface::faces ? 0.5 * p.unit : 0.0;
+    values.scaled = is_scaled(p);
+    values.serves = p.rank <= 3 && !wants_site(p) && std::isinf(p.max_distance) && !has_border(p, Border::sites);
     if (!values.serves) return values;
     for (int k = 0; k < p.rank; ++k) {
       values.begin[3 - p.rank + k] = static_cast<std::int32_t>(p.range(k).begin);
       values.end[3 - p.rank + k] = static_cast<std::int32_t>(p.range(k).end);
     }
-    if (out.distance.present()) {
-      values.distance = Placed<std::byte>::of(out.distance, p.rank, batch.shape, batch.distance);
-      values.distance_type = out.distance.dtype();
-    }
-    if (out.squared.present()) {
-      values.squared = Placed<std::byte>::of(out.squared, p.rank, batch.shape, batch.squared);
-      values.squared_type = out.squared.dtype();
-    }
-    values.unit = p.unit;
-    values.half = p.signed_distance && p.surface == Surface::faces ? 0.5 * p.unit : 0.0;
-    values.scaled = is_scaled(p);
+    values.distance = Placed<std::byte>::of(out.distance, p.rank, batch.shape, batch.distance);
+    values.distance_type = out.distance.dtype();
+    values.squared = Placed<std::byte>::of(out.squared, p.rank, batch.shape, batch.squared);
+    values.squared_type = out.squared.dtype();
     values.in_fours = values.may_write_fours();
     return values;
   }

@@ -199,12 +199,9 @@ void solve_side(const Problem& p, const Batch& batch, std::int64_t first_item, s
   take_region(plane, p, items);
   take_scratch(plane, p, scratch);
   plane.first_item = first_item;
-  plane.out.side = side_of(p, side, side == 1);
-  if (!is_general(writing)) {
-    plane.out.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
-    plane.out.distance.data -= plane.first_band * std::int64_t{kBand} * plane.out.distance.y_stride;
-    plane.out.is_aligned = in_fours;
-  }
+  plane.out = {Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance), in_fours,
+               side_of(p, side, side == 1)};
+  plane.out.distance.data -= plane.first_band * std::int64_t{kBand} * plane.out.distance.y_stride;
   if (spacing == Spacing::any && side + 1 == sides_of(p)) {  // for both
     const auto tables = is_general(writing) ? tabulate<double> : tabulate<float>;
     tables<<<kNearRows, kNearColumns * 32, 0, stream>>>(plane);

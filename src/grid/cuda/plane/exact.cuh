@@ -58,7 +58,7 @@ using Measured = std::conditional_t<is_general(kWriting), double, float>;
 
 template <class M>
 __device__ M measure(const Plane& plane, int rows, int columns) {
-  const double square = plane.square_exactly(rows, columns);
+  const double square = plane.along_exactly(rows) + plane.across_exactly(columns);
   if constexpr (std::is_same_v<M, float>) return static_cast<float>(sqrt(square));
   else return square;
 }

@@ -137,12 +137,7 @@ class FarTile : FarResults<kWriting, kSpacing, V> {
     RowWalk row(m_.squares, m_.column, count, (kSpaced ? plane_.spacing.column_weight : 1) * (kSites ? 2 : 1));
     if (warp_ == kFarWarps - 1) row.put_guard();
     if (!__syncthreads_and(row.is_convex(warp_, kFarWarps))) return false;
-    if (is_open_) {
-      const int x = x0_ + 32 * warp_;
-      if constexpr (kSites)
-        row.walk(x, best_, codes_, [](unsigned value, int steps) { return ColumnCode::of(value, steps); });
-      else row.walk(x, best_, codes_, nullptr);
-    }
+    if (is_open_) row.walk<kSites>(x0_ + 32 * warp_, best_, codes_);
     __syncthreads();  // the squares give way to what was found
     if (is_open_) {
       unsigned* memory = m_.squares + warp_ * kTurnedWords;

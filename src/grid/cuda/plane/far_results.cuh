@@ -18,21 +18,6 @@ namespace fathom::grid::cuda::plane {
 inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
 inline constexpr int kFarWarps = kFarBlock / 32;
 
-/// Which of several columns that are as near to an element has the site with the lowest index: that of the least code.
-///
-/// Values are 2 d² + 1 where a column's nearest site is below and none as near above, else 2 d². Of columns with one
-/// value, the one with more steps has its site fewer rows away. Above, the lowest row is the farthest, so that the
-/// fewest steps are right; below, it is the nearest, so that the most are, and there their bits are turned round. Of as
-/// many steps, those to the left are right.
-///
-/// The code: twice the steps to a column, and 1 if they go to the right; turned round below.
-struct ColumnCode {
-  static __device__ unsigned of(int steps) { return static_cast<unsigned>(2 * abs(steps)) + unsigned{steps > 0}; }
-  /// The bits that are turned round. @param value  1 in its last bit: below
-  static __device__ unsigned turned(unsigned value) { return (0u - (value & 1)) & 0x1FFFEu; }
-  static __device__ unsigned of(unsigned value, int steps) { return of(steps) ^ turned(value); }
-};
-
 /// A cell of 32 × 32 elements of a tile, and what was found for it: lane = column. V: the emitter's.
 template <Writing kWriting, Spacing kSpacing, class V>
 class FarResults {
@@ -116,9 +101,7 @@ class FarResults {
   /// element itself, if it is pinned.
   __device__ void find_in_row(std::int32_t y, std::int32_t x, unsigned value, std::uint32_t& square,
                               std::int32_t& site) const {
-    const RowRuns& runs = runs_of(y - plane_.first_row(band_));
-    RunSteps steps = runs.steps(tile_ * kFarWarps + warp_, lane_id());
-    if (plane_.runs.pins && runs.background >> lane_id() & 1) steps = {0, 0};
+    const RunSteps steps = steps_in_row(y - plane_.first_row(band_));
     if (steps.least() >= static_cast<unsigned>(plane_.width)) return;
     const unsigned end = plane_.across(steps.least());
     if (2 * end >= value) return;
@@ -148,7 +131,7 @@ class FarResults {
   __device__ void write_staged(SiteResults::Row& row, const unsigned* stage, int y, int end) const {
     const int x = column();
 #pragma unroll 1
-    for (; y < end; ++y, stage += 64, emitter_.sites.advance(row)) {
+    for (; y < end; ++y, stage += 64, row = emitter_.sites.down(row, 1)) {
       const unsigned value = stage[0];
       std::uint32_t square = value != kNothing ? value >> 1 : kNoSquare;
       std::int32_t site = value != kNothing ? site_of(y, x, value, stage[32]) : -1;
@@ -173,6 +156,9 @@ class FarResults {
   }
   /// Of row r, the word that the warp's columns are.
   __device__ const RowRuns& runs_of(int r) const { return run_words()[r * kFarWarps + warp_]; }
+  __device__ RunSteps steps_in_row(int r) const {
+    return runs_of(r).steps(tile_ * kFarWarps + warp_, lane_id(), plane_.runs.pins);
+  }
   /// Behind the room for results.
   __device__ RowRuns* run_words() const {
     constexpr int kResults = kFarWarps * kBand * 32;
@@ -191,9 +177,7 @@ class FarResults {
     std::uint32_t square = settled_square(r, sites);
     if (square == kUnsolved) square = kNoSquare;
     if constexpr (kLabels) {
-      const RowRuns& runs = runs_of(r);
-      if (plane_.runs.pins && runs.background >> lane_id() & 1) return 0;
-      const unsigned steps = runs.steps(tile_ * kFarWarps + warp_, lane_id()).least();
+      const unsigned steps = steps_in_row(r).least();
       if (steps < static_cast<unsigned>(plane_.width)) square = min(square, plane_.across(steps));
     }
     return square;

@@ -12,9 +12,7 @@
 // candidates, and ten per candidate and row.
 #pragma once
 
-#include <type_traits>
-
-#include "grid/cuda/plane/plane.cuh"
+#include "grid/cuda/plane/candidates.cuh"
 
 namespace fathom::grid::cuda::plane {
 
@@ -52,10 +50,9 @@ class RowWalk {
 
   /// The least values of the lane's row at the columns from x on, where all is convex, and of the candidates that have
   /// them the least code.
-  /// @param code_of  from a value and the columns to its candidate; null: codes are not wanted
-  template <class CodeOf>
-  __device__ void walk(int x, unsigned (&least)[kBand], unsigned (&codes)[kBand], CodeOf&& code_of) const {
-    constexpr bool kCodes = !std::is_null_pointer_v<std::decay_t<CodeOf>>;
+  /// kCodes: codes are wanted.
+  template <bool kCodes>
+  __device__ void walk(int x, unsigned (&least)[kBand], unsigned (&codes)[kBand]) const {
     int k = least_at(x);
     const int columns = x - columns_[k];
     unsigned value = square(k) + static_cast<unsigned>(weight_ * columns * columns);
@@ -77,10 +74,10 @@ class RowWalk {
       }
       least[i] = value;
       if constexpr (kCodes) {
-        codes[i] = code_of(value, columns_[k] - x - i);
+        codes[i] = ColumnCode::of(value, columns_[k] - x - i);
         for (int as_near = k, more = to_next; more == 0; more = rise(as_near, x + i)) {
           ++as_near;
-          codes[i] = min(codes[i], code_of(value, columns_[as_near] - x - i));
+          codes[i] = min(codes[i], ColumnCode::of(value, columns_[as_near] - x - i));
         }
       }
       value += static_cast<unsigned>(slope);

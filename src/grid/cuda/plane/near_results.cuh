@@ -125,7 +125,7 @@ class NearResults {
     if constexpr (kValues) {
 #pragma unroll
       for (int q = 0; q < 4; ++q)
-        if (is_there(r) && x + q < plane_.width)
+        if (r < rows_ && x + q < plane_.width)
           emit_in_image(emitter_, plane_.item_of(band_), plane_.height - rows_ + r, x + q, exact_value<V>(exact[q]), -1,
                         false);
     } else {
@@ -135,13 +135,12 @@ class NearResults {
       write_floats(r, x, exact, distances);
     }
   }
-  __device__ bool is_there(int r) const { return whole_ || r < rows_; }
 
   /// Four neighbours. @param own  0 where an element belongs to the other side of a signed field
   __device__ void write_floats(int r, int x, const float (&own)[4], const float (&distances)[4]) const {
     float* to = m_.floats + r * plane_.out.distance.y_stride + x;
     const int count = plane_.width - x;  // in the row
-    const bool there = is_there(r);
+    const bool there = r < rows_;
     if constexpr (kWriting == Writing::one_side) {
       if (there) put_side(to, own, distances, count);
     } else if (spreads()) {

@@ -96,9 +96,6 @@ struct Plane {
   __device__ std::uint32_t square(int rows, int columns) const {
     return along(static_cast<std::uint32_t>(rows)) + across(static_cast<std::uint32_t>(columns));
   }
-  __device__ double square_exactly(int rows, int columns) const {
-    return along_exactly(rows) + across_exactly(columns);
-  }
   /// Squared distance from a line between two bands, in columns; `rows` end before it.
   __device__ float from_line(std::int32_t rows) const {
     const float height = static_cast<float>(rows) + 0.5f;

@@ -72,8 +72,9 @@ struct alignas(16) RowRuns {
     return runs;
   }
 
-  /// Of an element; more than the width: there is none. @param w  the word's number in the row
-  __device__ RunSteps steps(int w, int bit) const {
+  /// Of an element; more than the width: there is none. 0 where it is pinned. @param w  the word's number in the row
+  __device__ RunSteps steps(int w, int bit, bool pins) const {
+    if (pins && background >> bit & 1) return {0, 0};
     const unsigned up_to = 0xFFFFFFFFu >> (31 - bit), before = changes & up_to, behind = changes & ~up_to;
     const int x0 = w * 32, from = before ? x0 + 31 - __clz(static_cast<int>(before)) : left,
               to = behind ? x0 + __ffs(static_cast<int>(behind)) - 1 : right;

@@ -130,10 +130,8 @@ class SmallEngine final : public Engine {
       Volume& v = images.volume;
       v.first_item = first_item;
       v.side = side_of(part, side, side == 0);
-      if (!is_general(writing)) {
-        v.distance = Placed<float>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
-        v.is_aligned = writes_pairs(part, batch);
-      }
+      v.distance = Placed<float>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
+      v.is_aligned = writes_pairs(part, batch);
       const int warps = (row_groups(v.ny) + 1) / 2 * tiles_of(part), threads = std::min(warps * 32, kSmallBlock);
       const std::size_t memory = image_memory(part);
       launch(kernel, persistent_blocks(kernel, items, threads, memory), threads, memory, stream, images,

@@ -98,7 +98,7 @@ struct WindowSites {
     return __viaddmin_u32(value, square, best);
   }
   static __device__ unsigned lesser(unsigned a, unsigned b) { return min(a, b); }
-  static __device__ unsigned most(const unsigned* eight, unsigned other = 0) { return greatest_of_nine(eight, other); }
+  static __device__ unsigned most(const unsigned* eight, unsigned other = 0) { return greatest_of_eight(eight, other); }
   template <class Eight>
   static __device__ unsigned least(const Eight& eight) {
     return least_of_eight(eight);
