@@ -109,7 +109,7 @@ struct SearchAlongY {
 #pragma unroll 4
       for (int i = t; i < n * 4; i += kThreads) {
         const auto kind = static_cast<TileKind>(kinds[i / 4]);
-        const unsigned two = kLabels ? kNone16x2 : squares_not_kept(kind);
+        const unsigned two = kLabels || kind != kFull ? kNone16x2 : 0;
         uint4 four = make_uint4(two, two, two, two);
         if (keeps_rows(kind)) four = four_of(i / 4);
         const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));

@@ -128,7 +128,7 @@ class SitesOfRows {
   const Volume& v_;
   const Volume::Tile& tile_;
   const int x_, z_ = tile_.line, bit_ = x_ % 32, half_ = bit_ / 16;
-  const std::uint8_t* const kinds_ = kinds_of_half(v_, tile_, half_);
+  const std::uint8_t* const kinds_ = kinds_of_half(v_, tile_, half_, v_.ny);
   const std::uint16_t* const leads_ = v_.lead_row(tile_.item, tile_.word * 2 + half_, z_, 0) + x_ % kLeadsOfRow;
   const uint2* const words_ = v_.word_line({tile_.item, tile_.word, 0});
 };
