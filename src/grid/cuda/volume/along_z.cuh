@@ -97,12 +97,9 @@ __device__ bool search_rows(const Volume& v, const Volume::Tile& tile, const Win
       failed = true;
       break;
     }
-    std::uint32_t* to = narrow + q * 8 * v.pairs_of_plane;
-    if (is_kept) {
-#pragma unroll
-      for (int j = 0; j < 8; ++j, to += v.pairs_of_plane)
-        if (q * 8 + j < n) *to = window.best[j];
-    }
+    if (is_kept)
+      store_eight<false>(n - q * 8, narrow + q * 8 * v.pairs_of_plane, v.pairs_of_plane,
+                         [&](int j) { return window.best[j]; });
   }
   return !__syncthreads_or(failed);
 }
