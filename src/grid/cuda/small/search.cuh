@@ -88,11 +88,11 @@ struct SmallDistances : SmallResults {
   }
   __device__ void write(std::int64_t item, int t, int y, const unsigned (&best)[8]) const {
     const Volume::Tile place{item, t, 0};
-    VolumeWriter<kWriting>(images.volume, emitter, place).write_pairs(y, best);
+    VolumeWriter<kWriting>{images.volume, emitter, place}.write_pairs(y, best);
   }
   __device__ void write_none(std::int64_t item, int t, int y0) const {
     const Volume::Tile place{item, t, 0};
-    const VolumeWriter<kWriting> writer(images.volume, emitter, place);
+    const VolumeWriter<kWriting> writer{images.volume, emitter, place};
     for (int y = y0; y < min(y0 + 16, images.volume.ny); y += 8) writer.write_none(y, t * 32 + lane_id());
   }
 };

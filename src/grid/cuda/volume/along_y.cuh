@@ -60,7 +60,7 @@ struct SearchAlongY {
     __shared__ SortedRows filled;
     filled.find(v.ny, [&](int r) { return kinds[r] != kEmpty; });
     const ColumnOfRows<kSide> column(v, tile, lane_id());
-    const VolumeWriter<kWriting> writer(v, emitter, tile);
+    const VolumeWriter<kWriting> writer{v, emitter, tile};
     // Floats go one by one; what else there may be, eight at a time.
     solve_few_rows<is_general(kWriting) ? 8 : 1>(
         filled, v.ny, [&](int r) { return column.square(kind_of_row(v, tile, lane_id() / 16, r), r); },
@@ -109,7 +109,7 @@ struct SearchAlongY {
 #pragma unroll 4
       for (int i = t; i < n * 4; i += kThreads) {
         const auto kind = static_cast<TileKind>(kinds[i / 4]);
-        const unsigned two = kLabels ? kNone16x2 : squares_not_kept(kind);
+        const unsigned two = kLabels || kind != kFull ? kNone16x2 : 0;
         uint4 four = make_uint4(two, two, two, two);
         if (keeps_rows(kind)) four = four_of(i / 4);
         const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
@@ -130,7 +130,7 @@ struct SearchAlongY {
   /// finds them if the search fails. @returns whether all rows are settled
   __device__ bool search() const {
     using Pairs = Window<WindowPairs>;
-    const VolumeWriter<kWriting> writer(v, emitter, tile);
+    const VolumeWriter<kWriting> writer{v, emitter, tile};
     const WindowRows<WindowPairs> rows(memory, v.ny);
     const RunEnds ends(shared.run_words, v.ny);
     const int n = v.ny, lane = thread() % 16;
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(Solver::kThreadsOfBlock, kEnvelopeThreads / So
                                   narrow_step);
     };
     if constexpr (kLabels) ends.fill([&](int r) { return make_uint2(__ldg(v.changes_along_y(tile) + r), 0); });
-    const VolumeWriter<kWriting> writer(v, emitter, tile);
+    const VolumeWriter<kWriting> writer{v, emitter, tile};
     const auto store = [&](int y, unsigned* values, int count) {
       if (count == 0) return;
       if constexpr (kLabels) ends.bound(y / 8, column, values);

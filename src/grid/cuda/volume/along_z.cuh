@@ -16,6 +16,8 @@ namespace fathom::grid::cuda::volume {
 /// eight rows of half a tile do not fit. Half a warp stores half a tile, lane = column.
 class FarRows {
  public:
+  static constexpr int kHalves = 2;  ///< of a tile that a search leaves to the envelope
+
   /// @param column  of the tile; its last four bits are the lane's
   __device__ FarRows(const Volume& v, const Volume::Tile& tile, int column)
       : v_(v),
@@ -24,6 +26,7 @@ class FarRows {
         is_kept_(column / 2 < v.pairs_of(tile.word)),
         narrow_(reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, 0, tile.line)) + column),
         beyond_(v.beyond_row(tile, column / 16, 0) + tile.line) {}
+  __device__ FarRows(const Volume& v, const HalfTile& half) : FarRows(v, half.tile, half.x - half.tile.word * 32) {}
 
   /// Up to eight rows from z on, a multiple of eight. By whole warps, of which halves may have no rows.
   /// @returns whether they do not fit 16 bits
@@ -94,12 +97,9 @@ __device__ bool search_rows(const Volume& v, const Volume::Tile& tile, const Win
       failed = true;
       break;
     }
-    std::uint32_t* to = narrow + q * 8 * v.pairs_of_plane;
-    if (is_kept) {
-#pragma unroll
-      for (int j = 0; j < 8; ++j, to += v.pairs_of_plane)
-        if (q * 8 + j < n) *to = window.best[j];
-    }
+    if (is_kept)
+      store_eight<false>(n - q * 8, narrow + q * 8 * v.pairs_of_plane, v.pairs_of_plane,
+                         [&](int j) { return window.best[j]; });
   }
   return !__syncthreads_or(failed);
 }
@@ -147,53 +147,50 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   copy_byte_table<kThreads>(of_byte, kLabels ? kByteSquaresBeyond.of : kByteSquares.of);
   if (t == 0) work = 0;
   const int with_sites = __syncthreads_count(any);  // threads
-  const auto leave = [&](TileKind kind, bool is_done = true) {
-    if (t != 0) return;
-    v.kind[blockIdx.x] = kind;
-    if (!is_done) enlist(v.z_list, v.counters, blockIdx.x);
-  };
-  if (with_sites == 0) return leave(kEmpty);
+  if (with_sites == 0) return leave_along_z(v, kEmpty);
   if constexpr (kLabels) {
     ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
   } else {
-    if (__ldg(&line->x) == all && __syncthreads_and(is_full)) return leave(kFull);
+    if (__ldg(&line->x) == all && __syncthreads_and(is_full)) return leave_along_z(v, kFull);
     if (with_sites <= kFewRows) {
       const TileKind kind = solve_few_along_z(v, tile);
-      if (kind != kEmpty) return leave(kind);
+      if (kind != kEmpty) return leave_along_z(v, kind);
     }
   }
   const bool is_near = kLabels ? near.suffice(near_of_warps, n) : near.few_lie_between(near_of_warps, n);
   const bool is_done = is_near && search_rows<kThreads, kLabels>(v, tile, rows, ends, of_byte, &work);
-  leave(is_done ? kNarrow : kWide, is_done);
+  leave_along_z(v, is_done ? kNarrow : kWide, is_done);
 }
 
 /// @param Solver  the envelope
-template <bool kLabels, class Solver>
+/// @param Writer  of what it finds in half a tile: put(first row, up to eight of it, how many); kHalves in an entry of the
+///                list: of a tile, or one
+template <class Solver, bool kLabels, class Writer>
 __global__ void __launch_bounds__(Solver::kThreadsOfBlock, kEnvelopeThreads / Solver::kThreadsOfBlock)
     envelope_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 envelope_shared[];
   fathom::cuda::wait_for_last();
-  constexpr int kThreads = Solver::kThreadsOfBlock;
+  constexpr int kThreads = Solver::kThreadsOfBlock, kHalves = Writer::kHalves;
   __shared__ uint2 of_byte[256];
   __shared__ RunWords<kLabels> run_words;
   const int n = v.nz;
-  const unsigned count = v.counters[0] * 2;
+  const unsigned count = v.counters[0] * kHalves;
   if (blockIdx.x >= count) return;
   copy_byte_table<kThreads>(of_byte, kLabels ? kByteDistancesBeyond.of : kByteDistances.of);
   const RunEnds ends(run_words, n);
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
-    const Volume::Tile tile = v.narrow_tile(v.z_list[job / 2]);
-    const int half = static_cast<int>(job % 2) * 16;
-    load_along_x<kThreads, Solver::kRows>(envelope_shared, v.word_line(tile), n, half, of_byte, kLabels);
-    if constexpr (kLabels) ends.fill([&](int r) { return v.runs_along_z(tile, v.changes_along_z(tile), r); });
+    const std::uint32_t entry = v.z_list[job / kHalves];
+    const HalfTile half = kHalves == 2 ? HalfTile(v.narrow_tile(entry), job) : narrow_half_along_z(v, entry);
+    load_along_x<kThreads, Solver::kRows>(envelope_shared, v.word_line(half.tile), n, half.first, of_byte, kLabels);
+    if constexpr (kLabels) ends.fill([&](int r) { return v.runs_along_z(half.tile, v.changes_along_z(half.tile), r); });
     const auto load = [&](unsigned* value, int first, int lane) {
       squares_along_x<Solver::kRows>(envelope_shared, value, first, lane, n);
     };
-    const FarRows far(v, tile, half + thread() % 16);
-    const auto store = [&](int z, unsigned* values, int count) {
+    const Writer writer{v, half};
+    const auto store = [&](int z, unsigned* found, int rows) {
       if constexpr (kLabels)
-        if (count > 0) ends.bound(z / 8, half + thread() % 16, values);
-      far.put(z, values, count);
+        if (rows > 0) ends.bound(z / 8, half.first + thread() % 16, found);
+      writer.put(z, found, rows);
     };
     Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }

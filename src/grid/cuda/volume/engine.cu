@@ -20,7 +20,7 @@
 #include "grid/cuda/volume/any/along_y.cuh"
 #include "grid/cuda/volume/any/along_z.cuh"
 #include "grid/cuda/volume/envelope.cuh"
-#include "grid/cuda/volume/nearest/column_sink.cuh"
+#include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/rows_with_sites.cuh"
 #include "grid/cuda/volume/solve.cuh"
 

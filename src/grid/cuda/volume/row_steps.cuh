@@ -86,11 +86,12 @@ struct StepsOutside {
 ///
 /// @tparam kCap  of squares: more steps to a site around them are taken to be as many: what is farther has a square of
 ///               kCap² at least, and none is more than most(). 0: distances
-template <unsigned kCap>
+/// @tparam kSided  distances are doubled, and one more to the right, as in the table
+template <unsigned kCap, bool kSided = false>
 struct EightOfRow {
   unsigned pair[4];
 
-  static_assert((kCap + 7) * (kCap + 7) < 1 << 16);  // from one side
+  static_assert((kCap + 7) * (kCap + 7) < 1 << 16 && 2 * (kNoneInWord + 32 + 8) < 1 << 16);  // from one side
   /// The middle ones' from the nearer side.
   static constexpr unsigned most() { return (kCap + 3) * (kCap + 3); }
 
@@ -98,13 +99,15 @@ struct EightOfRow {
   /// @param beyond   elements that sites lie behind the bits, as they do in the table
   __device__ EightOfRow(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
     const StepsOutside outside(word, first, beyond);
+    constexpr unsigned kStep = kSided ? 2 : 1;
+    const unsigned left = outside.left * kStep, right = outside.right * kStep + (kSided ? 1 : 0);
     const uint2 inside = of_byte[word.x >> first & 255];
 #pragma unroll
     for (unsigned k = 0; k < 4; ++k) {
       const unsigned bytes = k < 2 ? inside.x : inside.y, x = 2 * k;
       pair[k] = k % 2 ? widen<0xB3A2>(bytes) : widen<0x9180>(bytes);
-      pair[k] = nearer(outside.left, x, x + 1, pair[k]);
-      pair[k] = nearer(outside.right, 7 - x, 6 - x, pair[k]);
+      pair[k] = nearer(left, kStep * x, kStep * (x + 1), pair[k]);
+      pair[k] = nearer(right, kStep * (7 - x), kStep * (6 - x), pair[k]);
     }
   }
 

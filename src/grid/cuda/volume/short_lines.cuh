@@ -5,8 +5,8 @@
 // and row, less than what a search or an envelope takes, of whose blocks most threads would have no row.
 #pragma once
 
+#include "grid/cuda/volume/along_y.cuh"
 #include "grid/cuda/volume/along_z.cuh"
-#include "grid/cuda/volume/writer.cuh"
 
 namespace fathom::grid::cuda::volume {
 
@@ -79,15 +79,10 @@ __global__ void __launch_bounds__(kShortLinesBlock, short_lines_blocks(kRows))
     const Volume::Tile tile = v.tile(number, v.nz);
     const KindBits first = KindBits::of(v, tile, 0, 0), second = KindBits::of(v, tile, 1, 0),
                    kinds = lane_id() < 16 ? first : second;
-    ColumnOfRows<kSide> column(v, tile, lane_id());
+    const ColumnOfRows<kSide> column(v, tile, lane_id());
     unsigned square[kRows];
-#pragma unroll
-    for (int r = 0; r < kRows; ++r, column.narrow += column.narrow_step, column.wide += column.wide_step) {
-      square[r] = kinds.full >> r & 1 ? 0 : kNone32;
-      if (kinds.wide >> r & 1) square[r] = wide_square<kSide>(*column.wide);
-      if (kinds.narrow >> r & 1) square[r] = *column.narrow;
-    }
-    const VolumeWriter<kWriting> writer(v, emitter, tile);
+    load_chunk<kRows, kSide>(square, kinds, column.wide, column.wide_step, column.narrow, column.narrow_step);
+    const VolumeWriter<kWriting> writer{v, emitter, tile};
     solve_short_line(square, v.ny, [&](int y, const unsigned* squares, int count) {
       writer.write_column(y, tile.word * 32 + lane_id(), squares, count);
     });

@@ -34,10 +34,10 @@ void launch_short(Kernel kernel, std::int64_t tiles, cudaStream_t stream, const 
   launch(kernel, blocks, kShortLinesBlock, 0, stream, arguments...);
 }
 
-template <class Solver, bool kLabels = false>
+template <class Solver, bool kLabels = false, class Writer = FarRows>
 void far_along_z(const VolumePasses& p) {
-  launch_far(envelope_along_z<kLabels, Solver>, p.z_tiles(), Solver::kThreadsOfBlock, Solver::memory(p.volume.nz),
-             p.stream, p.volume);
+  launch_far(envelope_along_z<Solver, kLabels, Writer>, p.z_tiles(), Solver::kThreadsOfBlock,
+             Solver::memory(p.volume.nz), p.stream, p.volume);
 }
 
 template <bool kLabels>

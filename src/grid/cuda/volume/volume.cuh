@@ -40,8 +40,6 @@ enum TileKind : std::uint8_t {
 
 /// Whether a tile's squares, or leads, are kept in rows of 16 bits.
 __device__ inline bool keeps_rows(TileKind kind) { return kind < kEmpty; }
-/// Else, two squares.
-__device__ inline unsigned squares_not_kept(TileKind kind) { return kind == kFull ? 0 : kNone16x2; }
 
 /// What is told of eight rows of half a wide tile.
 enum Beyond : std::uint8_t {
@@ -182,9 +180,10 @@ __device__ inline unsigned first_bits(int columns) {
 /// Whether there is a site in a word's row.
 __device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
 
-/// TileKind of half a tile's lines along z, [y]. With nearest sites, leads may be far in wide ones alone.
-__device__ inline std::uint8_t* kinds_of_half(const Volume& v, const Volume::Tile& t, int half) {
-  return v.kind + ((t.item * v.words + t.word) * 2 + half) * v.ny;
+/// TileKind of half a tile's lines along z, [y]: with nearest sites, leads may be far in wide ones alone. With any spacings
+/// of its lines along y, [z]: kNarrow where that pass has left steps. @param lines  as many as these axes have elements
+__device__ inline std::uint8_t* kinds_of_half(const Volume& v, const Volume::Tile& t, int half, int lines) {
+  return v.kind + ((t.item * v.words + t.word) * 2 + half) * lines;
 }
 
 /// A square from `wide`. @tparam kSide  of a signed field, whose first side's results, which are negative, stand for 0

@@ -137,7 +137,7 @@ class HalfRows {
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) const {
     constexpr unsigned kNone = Words::kNone;
-    for (int i = rows * 2 + static_cast<int>(threadIdx.x); i < (groups + 1) * 16; i += static_cast<int>(blockDim.x))
+    for (int i = rows * 2 + thread(); i < (groups + 1) * 16; i += static_cast<int>(blockDim.x))
       put(i / 2, i % 2, make_uint4(kNone, kNone, kNone, kNone));
   }
   __device__ Group group(int q, int lane) const {
@@ -424,6 +424,12 @@ __device__ void add_over_block(T value, T* total) {
 /// Leaves a tile to the envelope. By one thread.
 __device__ inline void enlist(std::uint32_t* list, std::uint32_t* count, std::int64_t tile) {
   list[atomicAdd(count, 1u)] = static_cast<std::uint32_t>(tile);
+}
+/// Leaves the kind of the block's tile along z, or half tile, and what is not done to the envelope. By all threads.
+__device__ inline void leave_along_z(const Volume& v, TileKind kind, bool is_done = true) {
+  if (threadIdx.x != 0) return;
+  v.kind[blockIdx.x] = kind;
+  if (!is_done) enlist(v.z_list, v.counters, blockIdx.x);
 }
 
 /// Blocks of a search per multiprocessor.

@@ -16,12 +16,9 @@ struct VolumeWriter {
   const Volume& v;
   const Emitter<std::int64_t>& emitter;
   const Volume::Tile& tile;  ///< line = z
-  float* rows;               ///< first element of the tile's first row, where results are floats
-
-  __device__ VolumeWriter(const Volume& volume, const Emitter<std::int64_t>& e, const Volume::Tile& t)
-      : v(volume), emitter(e), tile(t) {
-    if constexpr (!is_general(kWriting)) rows = v.distance.row(v.first_item + t.item, t.line, 0) + t.word * 32;
-  }
+  /// First element of the tile's first row, where results are floats.
+  float* const rows =
+      is_general(kWriting) ? nullptr : v.distance.row(v.first_item + tile.item, tile.line, 0) + tile.word * 32;
 
   /// Eight rows from y on. The other half of the warp takes part, too, with the eight before or behind.
   /// @param squares  of columns 2·lane and 2·lane + 1 of the tile, lane < 16

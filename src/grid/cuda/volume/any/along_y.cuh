@@ -35,23 +35,22 @@ class PassAlongY
 
   /// Leaves the kind of the half tile. @returns whether that says all
   __device__ bool look() {
-    const auto t = static_cast<int>(threadIdx.x);
+    const auto t = thread();
     if (t == 0) shared_.has_ends = 0;
     with_sites_ = shared_.filled.find(n_, [&](int row) { return plane_.has_sites(row); });
     const TileKind kind = with_sites_ == 0 ? kEmpty : plane_.template are_full<kThreads>(n_) ? kFull : kNarrow;
-    if (t == 0) kinds_of_planes(v_, half_)[half_.tile.line] = kind;
+    if (t == 0) kinds_of_half(v_, half_.tile, half_.first / 16, v_.nz)[half_.tile.line] = kind;
     if (kind == kNarrow) Base::fill_ends([&](int r) { return plane_.changes(r); });
     return kind != kNarrow;
   }
 
   __device__ void put_few() const {
-    for (int k = static_cast<int>(threadIdx.x) / 16; k < with_sites_; k += kThreads / 16)
-      put_row(shared_.filled.row[k]);
+    for (int k = thread() / 16; k < with_sites_; k += kThreads / 16) put_row(shared_.filled.row[k]);
   }
 
   /// Rows of keys. @returns whether a window is worth a try
   __device__ bool fill() {
-    const auto t = static_cast<int>(threadIdx.x);
+    const auto t = thread();
     if constexpr (kSided) {
       __syncthreads();
       return false;
@@ -106,7 +105,7 @@ class PassAlongY
 
   __device__ void put_steps() const {
     line_.rows.pad(n_);
-    const auto t = static_cast<int>(threadIdx.x);
+    const auto t = thread();
     if constexpr (kSided) {
 #pragma unroll 4
       for (int r = t / 16; r < n_; r += kThreads / 16) put_row(r);

@@ -124,23 +124,6 @@ struct SiteSink {
   __device__ bool is_inside(int z) const { return !(__ldg(&v.changes_along_z(half.tile)[z].y) >> (half.x % 32) & 1); }
 };
 
-/// Where the words of half a tile's rows lie.
-struct RowsOfHalf {
-  const std::uint32_t* first;  ///< of the first row, that of the first column
-  std::int64_t stride;         ///< from row to row
-  int columns;                 ///< that there are; beyond these, the last one is taken again
-  int step = 1;                ///< from column to column: 2 where they lie in results of 64 bits
-
-  /// Whether each four words may be copied at once.
-  __device__ bool are_fours() const {
-    return step == 1 && columns >= 16 && reinterpret_cast<std::uintptr_t>(first) % sizeof(uint4) == 0 &&
-           stride % 4 == 0;
-  }
-  __device__ const std::uint32_t* at(int row, int column) const {
-    return first + row * stride + min(column, columns - 1) * step;
-  }
-};
-
 /// Runs of sides: both, of a signed field.
 template <int kThreads, int kMostRows, Runs kRuns, class Sink>
 class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>, LineOfVolume<Sink::kFinds>, kThreads,
@@ -162,11 +145,11 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
   /// What there is. Rows are on their way while their kinds are counted; not where those may be all alike, or few have
   /// sites. @returns whether all planes are alike: full, or without a site
   __device__ bool look() {
-    const auto t = static_cast<int>(threadIdx.x);
+    const auto t = thread();
     if (t == 0) shared_.far_elements = shared_.has_ends = 0;
     if (!Sink::kFinds && kHasRuns && t <= VolumeKeys::kSteps) shared_.keys.of[t] = keys().of[t];
     line_.rows.pad(n_);
-    begins_ = kRuns != Runs::of_sides && kind_of(0) == kNarrow && from_.are_fours();
+    begins_ = kRuns != Runs::of_sides && kind_of(0) == kNarrow && are_fours();
     if (begins_) begin_rows();
     with_sites_ = shared_.filled.find(n_, [&](int row) { return kind_of(row) != kEmpty; });
     Base::fill_ends([&](int r) { return changes(r); });
@@ -182,9 +165,9 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
       fathom::cuda::wait_for_copies();
       __syncthreads();
     }
-    for (int k = static_cast<int>(threadIdx.x) / 16; k < with_sites_; k += kThreads / 16) {
+    for (int k = thread() / 16; k < with_sites_; k += kThreads / 16) {
       const int row = shared_.filled.row[k];
-      *line_.rows.at(row, lane()) = Steps::far(kind_of(row) == kNarrow ? *from_.at(row, lane()) : Steps::kAtSite);
+      *line_.rows.at(row, lane()) = Steps::far(kind_of(row) == kNarrow ? *word_at(row, lane()) : Steps::kAtSite);
     }
   }
 
@@ -193,24 +176,24 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
   /// gain. @returns whether a window is worth a try
   __device__ bool fill() {
     unsigned far = 0;
-    if (begins_ || from_.are_fours()) {
+    if (begins_ || are_fours()) {
       if (!begins_) begin_rows();
       fathom::cuda::wait_for_copies();
 #pragma unroll 4
-      for (int r = static_cast<int>(threadIdx.x) / 4; r < n_; r += kThreads / 4) {
+      for (int r = thread() / 4; r < n_; r += kThreads / 4) {
         const uint4 four = *reinterpret_cast<const uint4*>(line_.rows.at(r, four_of_thread()));
         far += four.x / Steps::kFar + four.y / Steps::kFar + four.z / Steps::kFar + four.w / Steps::kFar;
       }
     } else {
       // Eight are asked for before any is looked at, also behind the last row, in place of which that is read again.
       constexpr int kStep = kThreads / 16;
-      for (int first = static_cast<int>(threadIdx.x) / 16; first < n_; first += 8 * kStep) {
+      for (int first = thread() / 16; first < n_; first += 8 * kStep) {
         unsigned word[8];
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
           const int r = min(first + k * kStep, n_ - 1);
           const TileKind kind = kind_of(r);
-          word[k] = keeps_rows(kind) ? __ldcs(from_.at(r, lane())) : word_of_kind(kind);
+          word[k] = keeps_rows(kind) ? __ldcs(word_at(r, lane())) : word_of_kind(kind);
         }
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
@@ -250,7 +233,7 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
   /// Far words.
   __device__ void put_steps() const {
     if constexpr (!Sink::kFinds)
-      for (int r = static_cast<int>(threadIdx.x) / 16; r < n_; r += kThreads / 16) {
+      for (int r = thread() / 16; r < n_; r += kThreads / 16) {
         unsigned* own = line_.rows.at(r, lane());
         *own = Steps::far(*own);
       }
@@ -264,19 +247,27 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
   }
 
  private:
-  __device__ int first_x() const { return half_.tile.word * 32 + half_.first; }
+  /// Where the word of a row's column lies; beyond the last column, that of the last.
+  __device__ const std::uint32_t* word_at(int row, int column) const {
+    return first_word_ + row * v_.wide.z_stride + min(column, columns_ - 1) * v_.wide_x_stride;
+  }
+  /// Whether each four words of a row may be copied at once.
+  __device__ bool are_fours() const {
+    return v_.wide_x_stride == 1 && columns_ >= 16 && v_.wide.z_stride % 4 == 0 &&
+           reinterpret_cast<std::uintptr_t>(first_word_) % sizeof(uint4) == 0;
+  }
   __device__ TileKind kind_of(int row) const { return static_cast<TileKind>(__ldg(kinds_ + row)); }
   /// Of rows that keep none.
   static __device__ unsigned word_of_kind(TileKind kind) { return kind == kFull ? Steps::kAtSite : Steps::kNone; }
-  static __device__ int four_of_thread() { return static_cast<int>(threadIdx.x) % 4 * 4; }
+  static __device__ int four_of_thread() { return thread() % 4 * 4; }
   /// Begins to copy the rows that are kept, four words at a time, and fills the others.
   __device__ void begin_rows() const {
 #pragma unroll 4
-    for (int r = static_cast<int>(threadIdx.x) / 4; r < n_; r += kThreads / 4) {
+    for (int r = thread() / 4; r < n_; r += kThreads / 4) {
       unsigned* to = line_.rows.at(r, four_of_thread());
       const TileKind kind = kind_of(r);
       const unsigned other = word_of_kind(kind);
-      if (keeps_rows(kind)) fathom::cuda::copy_async<sizeof(uint4)>(to, from_.at(r, four_of_thread()));
+      if (keeps_rows(kind)) fathom::cuda::copy_async<sizeof(uint4)>(to, word_at(r, four_of_thread()));
       else *reinterpret_cast<uint4*>(to) = make_uint4(other, other, other, other);
     }
   }
@@ -287,9 +278,9 @@ class PassAlongZ : public LinePass<PassAlongZ<kThreads, kMostRows, kRuns, Sink>,
     else return __ldg(&v_.changes_along_z(half_.tile)[z].x);
   }
 
-  const RowsOfHalf from_{v_.wide_at(half_.tile.item, 0, half_.tile.line, first_x()), v_.wide.z_stride,
-                         v_.nx - first_x(), v_.wide_x_stride};
-  const std::uint8_t* const kinds_ = kinds_of_planes(v_, half_);
+  const int first_x_ = half_.tile.word * 32 + half_.first, columns_ = v_.nx - first_x_;
+  const std::uint32_t* const first_word_ = v_.wide_at(half_.tile.item, 0, half_.tile.line, first_x_);
+  const std::uint8_t* const kinds_ = kinds_of_half(v_, half_.tile, half_.first / 16, v_.nz);
   const Sink sink_;
   bool begins_ = false;  ///< to copy rows
 };

@@ -123,7 +123,7 @@ class LinePass {
   __device__ unsigned* words(std::size_t bytes = 0) const {
     return reinterpret_cast<unsigned*>(memory_ + bytes / sizeof(uint4));
   }
-  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 16; }
+  static __device__ int lane() { return thread() % 16; }
   __device__ bool has_ends() const { return kHasRuns && shared_.has_ends; }
   /// Between barriers. @param changes  of a row, what the ends of runs along lines tell from the one before: changes(row)
   template <class Changes>
@@ -243,7 +243,7 @@ class RowsOfPlane {
     const auto is_full = [&](int row) { return (sites(row) & all) == all; };
     if (!is_full(0)) return false;  // the same for all threads
     bool are_full = true;
-    for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) are_full &= is_full(r);
+    for (int r = thread(); r < rows; r += kThreads) are_full &= is_full(r);
     return __syncthreads_and(are_full) != 0;
   }
   /// Of words that hold changes: steps along x from a column of the half to the nearest element of another label, the
@@ -257,7 +257,7 @@ class RowsOfPlane {
   /// @param take  take(row, steps): those of EightDistances
   template <int kThreads, class Take>
   __device__ void for_steps(int rows, const uint2* of_byte, Take&& take) const {
-    const int t = static_cast<int>(threadIdx.x);
+    const int t = thread();
 #pragma unroll 4
     for (int r = t / 2; r < rows; r += kThreads / 2) take(r, distances_in(r, half_.first + t % 2 * 8, of_byte).pair);
   }
@@ -308,8 +308,8 @@ struct StepLine {
   using Rows = RowsOfLine;
   using Keys = KeysOfLine;
 
-  __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
-  __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
+  __device__ unsigned word(int row) const { return rows.get(row, thread() % 16); }
+  __device__ auto group(int q) const { return rows.group(q, thread() % 16); }
 
   unsigned* memory;
   int n;
@@ -358,11 +358,6 @@ struct LineOfVolume : StepLine<KeyRows<VolumeKeys>, VolumeKeys> {
     return has_site(word) ? rounded_halves(halves) : kNoHalves;
   }
 };
-
-/// Of a half tile along y or z, for each plane: kNarrow where the pass along y has left steps.
-__device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile& half) {
-  return v.kind + ((half.tile.item * v.words + half.tile.word) * 2 + half.first / 16) * v.nz;
-}
 
 /// Distances from squares, by roots_of(); also of 0 and, with kInfinite, of infinity.
 template <bool kInfinite>

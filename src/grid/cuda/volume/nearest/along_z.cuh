@@ -9,7 +9,6 @@
 // warp = eight rows, lane = column. Cost: in 16 bits half the operations of a search in 32 bits; far, as without sites.
 #pragma once
 
-#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume/envelope.cuh"
 #include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/window.cuh"
@@ -43,26 +42,14 @@ struct SitePairs : WindowPairs {
 };
 
 /// The nearest sites along x of 8 neighbours of a row, two to a word: steps · 2, and 1 for those to the right.
-struct EightSites {
-  unsigned pair[4];
-
-  /// @param first    bit of the first
-  /// @param inside   how many of them lie inside the volume, from 8 on all: the others keep no search busy
+struct EightSites : EightOfRow<0, true> {
+  /// @param inside   which of them lie inside the volume: the others keep no search busy
   /// @param of_byte  kByteSites
-  __device__ EightSites(uint2 word, int first, int inside, const uint2* of_byte) {
-    constexpr unsigned kTwice = 2 * 0x10001u, kRight = 0x10001u;
-    static_assert(2 * (kNoneInWord + 32 + 8) < 1 << 16);
-    const StepsOutside outside(word, first);
-    const uint2 bytes = of_byte[word.x >> first & 255];
+  __device__ EightSites(uint2 word, int first, const uint4& inside, const uint2* of_byte)
+      : EightOfRow(word, first, of_byte) {
+    const unsigned there[4] = {inside.x, inside.y, inside.z, inside.w};
 #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const auto x = static_cast<unsigned>(2 * k);
-      const unsigned four = k < 2 ? bytes.x : bytes.y, own = k % 2 ? widen<0xB3A2>(four) : widen<0x9180>(four);
-      const unsigned left = 2 * (x | (x + 1) << 16), right = 2 * ((7 - x) | (6 - x) << 16) + kRight;
-      pair[k] = __viaddmin_u16x2(outside.right * kTwice, right, __viaddmin_u16x2(outside.left * kTwice, left, own));
-      pair[k] = __vminu2(pair[k], WindowSites::kFar * kTwice);
-      if (inside < 8) pair[k] &= inside > 2 * k + 1 ? 0xFFFFFFFFu : inside > 2 * k ? 0xFFFFu : 0u;
-    }
+    for (int k = 0; k < 4; ++k) pair[k] = __vminu2(pair[k], WindowSites::kFar * 2 * 0x10001u) & there[k];
   }
 
   /// As a search in 16 bits compares them.
@@ -105,9 +92,13 @@ using PairRows = HalfRows<PairsOfGroup>;
 using LeadRows = HalfRows<LeadsOfGroup>;
 
 /// Where leads of half a tile along z go.
-class LeadWriter {
- public:
-  __device__ LeadWriter(const Volume& v, const HalfTile& half) : v_(v), half_(half) {}
+struct LeadWriter {
+  static constexpr int kHalves = 1;  ///< half tiles are left to the envelope
+
+  const Volume& v;
+  const HalfTile& half;
+  const std::int64_t step = v.pairs_of_plane;  ///< pairs from row to row
+  std::uint16_t* const first = v.lead_row(half.tile.item, half.tile.word * 2 + half.first / 16, 0, half.tile.line);
 
   /// A column of eight rows, as far as they are there. @param lead  of the first, the second and so on
   template <class Of>
@@ -115,38 +106,31 @@ class LeadWriter {
     std::uint16_t leads[8];  // computed before any is stored
 #pragma unroll
     for (int j = 0; j < 8; ++j) leads[j] = static_cast<std::uint16_t>(lead(j));
-    store_eight<false>(v_.nz - z, first_ + column + z * 2 * step_, 2 * step_, [&](int j) { return leads[j]; });
+    store_eight<false>(v.nz - z, first + column + z * 2 * step, 2 * step, [&](int j) { return leads[j]; });
   }
   /// Two neighbouring columns, the first of which is even.
   template <class Of>
   __device__ void write_pair(int z, int column, Of&& leads) const {
-    store_eight<false>(v_.nz - z, reinterpret_cast<std::uint32_t*>(first_ + column) + z * step_, step_, leads);
+    store_eight<false>(v.nz - z, reinterpret_cast<std::uint32_t*>(first + column) + z * step, step, leads);
   }
 
   /// From what an envelope finds of eight rows from z on, of lines that all have sites: rows of sixteen near ones as near,
   /// so that nothing is looked up for them along y. By whole warps, of which halves may have no rows.
-  __device__ void write_winners(int z, const unsigned* winners) const {
-    const bool is_inside = half_.x < v_.nx;
+  __device__ void put(int z, const unsigned* winners, int /*count*/) const {
+    const bool is_inside = half.x < v.nx;
     unsigned far = 0;  // bits: in which rows a site of the half tile does not fit a lead with the steps to it
 #pragma unroll
     for (int j = 0; j < 8; ++j) far |= unsigned{is_inside && winners[j] >> kKeyBits >= Leads::kFarSquare} << j;
     const int of_half = lane_id() & 16;
     far = warp_or(far << of_half) >> of_half;
-    const uint2* line = v_.word_line(half_.tile);
+    const uint2* line = v.word_line(half.tile);
     write_column(z, lane_id() % 16, [&](int j) {
       const unsigned plane = winners[j] & kKeyIndex;
       if (far >> j & 1) return Leads::kFirstFar + plane;
       if (!is_inside) return Leads::kHere;
-      return Leads::near(steps_along_x(__ldg(line + plane), half_.x % 32), static_cast<int>(plane) - (z + j));
+      return Leads::near(steps_along_x(__ldg(line + plane), half.x % 32), static_cast<int>(plane) - (z + j));
     });
   }
-
- private:
-  const Volume& v_;
-  const HalfTile& half_;
-  const std::int64_t step_ = v_.pairs_of_plane;  ///< pairs from row to row
-  std::uint16_t* const first_ =
-      v_.lead_row(half_.tile.item, half_.tile.word * 2 + half_.first / 16, 0, half_.tile.line);
 };
 
 /// Bytes of dynamic shared memory: the rows, and the leads.
@@ -157,18 +141,21 @@ inline __host__ __device__ std::size_t near_sites_memory(int rows) {
 /// Half a tile whose sites are near. Both searches are called by all threads.
 /// @returns whether all rows of the warp are settled
 template <int kThreads>
-class NearSitesAlongZ {
- public:
-  /// @param of_byte  kByteSites, shared @param work  what the warps have spent; shared, 0
-  __device__ NearSitesAlongZ(const Volume& v, const HalfTile& half, uint4* memory, const uint2* of_byte, int* work)
-      : v_(v), half_(half), memory_(reinterpret_cast<unsigned*>(memory)), of_byte_(of_byte), work_(work) {}
+struct NearSitesAlongZ {
+  const Volume& v;
+  const HalfTile& half;
+  unsigned* const memory;
+  const uint2* const of_byte;  ///< kByteSites, shared
+  int* const work;             ///< what the warps have spent; shared, 0
+  const int n = v.nz;
+  const LeadWriter writer{v, half};
 
   /// In 16 bits, and what is left in 32.
   __device__ bool search_pairs() const {
-    const PairRows pairs(memory_, n_);
-    const LeadRows leads(memory_ + PairRows::memory(n_) / sizeof(unsigned), n_);
-    pairs.pad(n_);
-    leads.pad(n_);
+    const PairRows pairs(memory, n);
+    const LeadRows leads(memory + PairRows::memory(n) / sizeof(unsigned), n);
+    pairs.pad(n);
+    leads.pad(n);
     for_rows([&](int r, int part, const EightSites& eight) {
       pairs.put(r, part, eight.pairs());
       leads.put(r, part, eight.leads());
@@ -179,8 +166,8 @@ class NearSitesAlongZ {
   }
   /// In 32 bits, where a search would often be too long for 16.
   __device__ bool search_sparse() const {
-    const WindowRows<WindowSites> rows(memory_, n_);
-    rows.pad(n_);
+    const WindowRows<WindowSites> rows(memory, n);
+    rows.pad(n);
     for_rows([&](int r, int part, const EightSites& eight) {
       rows.put(r, part * 2, eight.sites(0));
       rows.put(r, part * 2 + 1, eight.sites(1));
@@ -194,11 +181,11 @@ class NearSitesAlongZ {
   /// Fills rows: put(row, part of it, the first eight or the others, of which these are the sites).
   template <class Put>
   __device__ void for_rows(Put&& put) const {
-    const int t = static_cast<int>(threadIdx.x), part = t % 2, first = half_.first + part * 8;
-    const uint2* line = v_.word_line(half_.tile);
+    const int t = thread(), part = t % 2, first = half.first + part * 8;
+    const uint2* line = v.word_line(half.tile);
+    const uint4 inside = pairs_inside(v.nx - half.tile.word * 32 - first);
 #pragma unroll 4
-    for (int r = t / 2; r < n_; r += kThreads / 2)
-      put(r, part, EightSites(__ldg(line + r), first, v_.nx - half_.tile.word * 32 - first, of_byte_));
+    for (int r = t / 2; r < n; r += kThreads / 2) put(r, part, EightSites(__ldg(line + r), first, inside, of_byte));
     __syncthreads();
   }
   __device__ bool search_four_groups(const PairRows& pairs, const LeadRows& leads, int q0) const {
@@ -212,12 +199,12 @@ class NearSitesAlongZ {
              2 * (way + 128 - SitePairs::kMostSteps);
     };
     if ((open >> (lane_id() & 16) & 0xFFFFu) == 0)
-      writer_.write_pair(q * 8, 2 * lane, [&](int j) {
+      writer.write_pair(q * 8, 2 * lane, [&](int j) {
         const unsigned best = window.best[j];
         return lead(best & 0xFFFFu, q * 8 + j, 2 * lane) | lead(best >> 16, q * 8 + j, 2 * lane + 1) << 16;
       });
-    for (int half = 0; half < 2; ++half)
-      if ((open >> 16 * half & 0xFFFFu) != 0 && !search_two_groups(leads, q0 + 2 * half)) return false;
+    for (int k = 0; k < 2; ++k)
+      if ((open >> 16 * k & 0xFFFFu) != 0 && !search_two_groups(leads, q0 + 2 * k)) return false;
     return true;
   }
   /// In 32 bits, a column to each lane. If it fails, nothing is stored.
@@ -225,18 +212,10 @@ class NearSitesAlongZ {
   __device__ bool search_two_groups(const Rows& rows, int q0) const {
     const int lane = lane_id() % 16, q = q0 + lane_id() / 16;
     Window<WindowSites, Rows> window(rows, min(q, rows.groups - 1), lane);
-    if (!window.search(work_, window.budget_of(n_))) return false;
-    writer_.write_column(q * 8, lane, [&](int j) { return Leads::of(window.best[j]); });
+    if (!window.search(work, window.budget_of(n))) return false;
+    writer.write_column(q * 8, lane, [&](int j) { return Leads::of(window.best[j]); });
     return true;
   }
-
-  const Volume& v_;
-  const HalfTile& half_;
-  unsigned* const memory_;
-  const uint2* const of_byte_;
-  int* const work_;
-  const int n_ = v_.nz;
-  const LeadWriter writer_{v_, half_};
 };
 
 template <int kThreads>
@@ -247,7 +226,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32];
   __shared__ uint2 of_byte[256];
   v.clear_counter(1);
-  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  const int t = thread(), n = v.nz;
   const HalfTile half = narrow_half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const uint2* line = v.word_line(half.tile);
@@ -267,43 +246,15 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   in_tile.put(in_tile_of_warps);
   if (t == 0) work = 0;
   any = __syncthreads_or(any);
-  const auto leave = [&](TileKind kind, bool is_done = true) {
-    if (t != 0) return;
-    kinds_of_half(v, half.tile, half.first / 16)[half.tile.line] = kind;
-    if (!is_done) enlist(v.z_list, v.counters, blockIdx.x);
-  };
-  if (!any) return leave(kEmpty);
-  if ((__ldg(&line->x) & all) == all && __syncthreads_and(is_full)) return leave(kFull);
-  if (!stretches.few_lie_between(near_of_warps, n)) return leave(kWide, false);  // a search would be long
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteSites.of[i];
-  const NearSitesAlongZ<kThreads> near_sites(v, half, window_shared, of_byte, &work);
+  if (!any) return leave_along_z(v, kEmpty);
+  if ((__ldg(&line->x) & all) == all && __syncthreads_and(is_full)) return leave_along_z(v, kFull);
+  if (!stretches.few_lie_between(near_of_warps, n)) return leave_along_z(v, kWide, false);  // a search would be long
+  copy_byte_table<kThreads>(of_byte, kByteSites.of);
+  const NearSitesAlongZ<kThreads> near_sites{v, half, reinterpret_cast<unsigned*>(window_shared), of_byte, &work};
   __syncthreads();
   const bool is_near = in_tile.nearly_suffice(in_tile_of_warps, n, 8);
   const bool is_done = __syncthreads_and(is_near ? near_sites.search_pairs() : near_sites.search_sparse());
-  leave(is_done ? kNarrow : kWide, is_done);
-}
-
-template <int kThreads, int kChunk>
-__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
-    envelope_sites_along_z(const __grid_constant__ Volume v) {
-  extern __shared__ uint4 envelope_shared[];
-  fathom::cuda::wait_for_last();
-  __shared__ uint2 of_byte[256];
-  const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  using Solver = Envelope<kThreads, kChunk, Finding::winners>;
-  const unsigned count = v.counters[0];
-  if (blockIdx.x >= count) return;
-  copy_byte_table<kThreads>(of_byte, kByteDistances.of);
-  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
-    const HalfTile half = narrow_half_along_z(v, v.z_list[job]);
-    load_along_x<kThreads, kChunk>(envelope_shared, v.word_line(half.tile), n, half.first, of_byte);
-    const LeadWriter writer(v, half);
-    const auto load = [&](unsigned* value, int first, int lane) {
-      squares_along_x<kChunk>(envelope_shared, value, first, lane, n);
-    };
-    const auto store = [&](int z, const unsigned* winners, int) { writer.write_winners(z, winners); };
-    Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
-  }
+  leave_along_z(v, is_done ? kNarrow : kWide, is_done);
 }
 
 }  // namespace fathom::grid::cuda::volume

@@ -37,7 +37,7 @@ __device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
   const unsigned first = sites.any_lead(0);
   // Where the first is a site, a search ends at once.
   bool may_be_same = first_kind == kFull || (keeps_rows(first_kind) && first != Leads::kHere);
-  for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
+  for (int r = thread(); r < rows; r += kThreads) {
     const TileKind kind = sites.kind(r);
     const bool is_far = kind == kWide && Leads::is_far(sites.any_lead(r));
     counts += (kind != kEmpty ? 1u : 0u) + (is_far ? 1u << 16 : 0u);
@@ -53,7 +53,7 @@ __device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
 
 /// Whether sites lie in all rows as they do in the first, in which there are some; all keep leads. By all threads.
 __device__ inline bool are_same_sites(const SitesOfRows& sites, int rows) {
-  const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const int t = thread(), threads = static_cast<int>(blockDim.x);
   bool same = true;
   const uint4 first = sites.eight_leads(0, t % 2);
 #pragma unroll 4
@@ -78,8 +78,8 @@ __device__ void write_few_sites(const SitesOfRows& sites, int rows, const Sink& 
   __shared__ SortedRows filled;
   __shared__ Result of_row[kFewRows][16];
   filled.find(rows, [&](int r) { return sites.kind(r) != kEmpty; });
-  const int column = static_cast<int>(threadIdx.x) % 16;
-  for (int k = static_cast<int>(threadIdx.x) / 16; k < filled.count; k += kThreads / 16) {
+  const int column = thread() % 16;
+  for (int k = thread() / 16; k < filled.count; k += kThreads / 16) {
     const SitesOfRows::Steps way = sites.way(filled.row[k]);
     of_row[k][column] = {way.square(), sink.site(column, filled.row[k], way)};
   }
@@ -161,13 +161,12 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
 ///
 /// @param Place  what is kept of where a site lies: of(plane, steps along x, own column)
 template <int kChunk, class Place>
-class SiteChunks {
- public:
-  /// @param squares  shared, [row][16], as many rows as the chunks have
-  /// @param places   the same
-  __device__ SiteChunks(const Volume& v, const SitesOfRows& sites, const HalfTile& half, unsigned* squares,
-                        Place* places)
-      : sites_(sites), half_(half), rows_(v.ny), squares_(squares), places_(places) {}
+struct SiteChunks {
+  const SitesOfRows& sites;
+  const HalfTile& half;
+  const int rows;
+  unsigned* const squares;  ///< shared, [row][16], as many rows as the chunks have
+  Place* const all_places;  ///< the same
 
   /// What the unit's rows hold goes through shared memory, eight at a time, so that few registers are taken: what lies
   /// there is the unit's alone.
@@ -175,8 +174,8 @@ class SiteChunks {
     const int lane = lane_id() % 16, first = unit() * kChunk;
     // Odd chunks swap even and odd rows, so that units meet different banks.
     const int swap = unit() % 2 * 16;
-    unsigned* own = squares_ + first * 16 + lane;
-    Place* places = places_ + first * 16 + lane;
+    unsigned* own = squares + first * 16 + lane;
+    Place* places = all_places + first * 16 + lane;
 #pragma unroll 1
     for (int r = 0; r < kChunk; r += 8)
       load_eight(first + r, own + r * 16 + swap, own + r * 16 - swap, places + r * 16);
@@ -185,7 +184,7 @@ class SiteChunks {
   }
 
  private:
-  static __device__ int unit() { return static_cast<int>(threadIdx.x) / 16; }
+  static __device__ int unit() { return thread() / 16; }
 
   /// @param even, odd  where squares of such rows go
   __device__ void load_eight(int y, unsigned* even, unsigned* odd, Place* places) const {
@@ -194,25 +193,19 @@ class SiteChunks {
     // All are read before any is looked at, so that the waits are one.
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      const TileKind kind = y + k < rows_ ? sites_.kind(y + k) : kEmpty;
+      const TileKind kind = y + k < rows ? sites.kind(y + k) : kEmpty;
       lead[k] = Leads::not_kept(kind);
-      if (keeps_rows(kind)) lead[k] = sites_.lead(y + k);
+      if (keeps_rows(kind)) lead[k] = sites.lead(y + k);
     }
 #pragma unroll
-    for (int k = 0; k < 8; ++k) word[k] = sites_.word_by(lead[k], y + k);
+    for (int k = 0; k < 8; ++k) word[k] = sites.word_by(lead[k], y + k);
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      const SitesOfRows::Steps way = sites_.way_by(lead[k], word[k]);
-      places[k * 16] = Place::of(static_cast<unsigned>(half_.tile.line + way.z), way.x, half_.x);
+      const SitesOfRows::Steps way = sites.way_by(lead[k], word[k]);
+      places[k * 16] = Place::of(static_cast<unsigned>(half.tile.line + way.z), way.x, half.x);
       (k % 2 ? odd : even)[k * 16] = lead[k] == Leads::kNone ? kNone32 : way.square();
     }
   }
-
-  const SitesOfRows& sites_;
-  const HalfTile& half_;
-  const int rows_;
-  unsigned* const squares_;
-  Place* const places_;
 };
 
 /// Bytes of dynamic shared memory of the envelope's kernel.
@@ -237,7 +230,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);
     const SitesOfRows sites(v, half.tile, half.x);
-    const SiteChunks<kChunk, Place> chunks(v, sites, half, memory, places);
+    const SiteChunks<kChunk, Place> chunks{sites, half, n, memory, places};
     const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
     const auto sink = [&] {
       return Sink(v, emitter, half, reinterpret_cast<std::byte*>(places) + places_memory<Place>(n));

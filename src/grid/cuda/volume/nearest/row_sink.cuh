@@ -19,7 +19,6 @@ namespace fathom::grid::cuda::volume {
 /// A line's squared distance and the way to the site, so that of equally near sites the first is least:
 /// square · 2¹⁷ + (steps along z + 128) · 2⁹ + (steps along y + 128) · 2 + whether the site lies to the right.
 struct SitesAlongX : WindowSites {
-  using Stored = SitesAlongX;
   static constexpr unsigned kStep = 0, kRight = 1;
 
   /// From a lead of the row, in which x and y have changed places.
@@ -106,7 +105,7 @@ class RowSink {
   /// All elements, by all threads, a warp to a row. @param results  of a line's element: results(line)(x)
   template <class Results>
   __device__ void write_all(Results&& results) const {
-    for (int line = static_cast<int>(threadIdx.x) / 32; line < min(16, ny_ - first_line_); line += kThreads / 32)
+    for (int line = thread() / 32; line < min(16, ny_ - first_line_); line += kThreads / 32)
       write_row(plain_.down(rows_, line), results(line));
   }
 

@@ -1,6 +1,5 @@
 // The engine for volumes (volume/engine.cu): kernels that find nearest sites, with equal spacings.
 #include "grid/cuda/volume/nearest/along_z.cuh"
-#include "grid/cuda/volume/nearest/column_sink.cuh"
 #include "grid/cuda/volume/nearest/last_pass.cuh"
 
 namespace fathom::grid::cuda::volume {
@@ -11,7 +10,7 @@ void VolumePasses::find_sites_along_z() const {
     launch(search_sites_along_z<threads>, 2 * z_tiles(), threads, near_sites_memory(nz), stream, volume);
   });
   with_far_block(nz, [&](auto threads, auto chunk) {
-    launch_far(envelope_sites_along_z<threads, chunk>, z_tiles(), threads, envelope_memory(nz, chunk), stream, volume);
+    far_along_z<Envelope<threads, chunk, Finding::winners>, false, LeadWriter>(*this);
   });
 }
 

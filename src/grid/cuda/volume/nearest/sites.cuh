@@ -10,7 +10,7 @@
 #pragma once
 
 #include "grid/cuda/output/results.cuh"
-#include "grid/cuda/volume/window.cuh"
+#include "grid/cuda/volume/anchors.cuh"
 
 namespace fathom::grid::cuda::volume {
 
@@ -128,7 +128,7 @@ class SitesOfRows {
   const Volume& v_;
   const Volume::Tile& tile_;
   const int x_, z_ = tile_.line, bit_ = x_ % 32, half_ = bit_ / 16;
-  const std::uint8_t* const kinds_ = kinds_of_half(v_, tile_, half_);
+  const std::uint8_t* const kinds_ = kinds_of_half(v_, tile_, half_, v_.ny);
   const std::uint16_t* const leads_ = v_.lead_row(tile_.item, tile_.word * 2 + half_, z_, 0) + x_ % kLeadsOfRow;
   const uint2* const words_ = v_.word_line({tile_.item, tile_.word, 0});
 };
@@ -141,7 +141,7 @@ class SitesOfRows {
 template <int kThreads, int kTogether, class Sites, class Word, class Near>
 __device__ void load_rows_of_sites(const WindowRows<Word>& rows, const Volume& v, const HalfTile& half,
                                    const SitesOfRows& sites, Near& near) {
-  const int t = static_cast<int>(threadIdx.x), n = v.ny, first = t % 2 * 8;
+  const int t = thread(), n = v.ny, first = t % 2 * 8;
   constexpr int kStep = kThreads / 2;
   rows.pad(n);
   for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
@@ -236,15 +236,17 @@ __device__ __noinline__ void emit_column(const Emitter<V>& emitter, std::int64_t
 }
 
 /// Results of a tile along y, in this thread's column.
-class SiteWriter {
- public:
-  /// @param x  the thread's column
-  __device__ SiteWriter(const Volume& v, const Emitter<std::int64_t>& emitter, const Volume::Tile& tile, int x)
-      : v_(v), emitter_(emitter), tile_(tile), x_(x) {}
+struct SiteWriter {
+  const Volume& v;
+  const Emitter<std::int64_t>& emitter;
+  const Volume::Tile tile;
+  const std::int32_t x, z = tile.line, ny = v.ny,
+                        nx = static_cast<std::int32_t>(emitter.input.extent[emitter.input.rank - 1]);
+  const SiteResults::Row first_row = emitter.sites.row(v.first_item + tile.item, z, 0);
 
   /// Linear index of a site in row y. There are at most 2³⁰ elements.
   __device__ std::int32_t site(int y, SitesOfRows::Steps steps) const {
-    return ((z_ + steps.z) * ny_ + y) * nx_ + v_.first_x + x_ + steps.x;
+    return ((z + steps.z) * ny + y) * nx + v.first_x + x + steps.x;
   }
   struct Result {
     std::uint32_t square;  ///< UINT32_MAX: there is no site
@@ -265,8 +267,8 @@ class SiteWriter {
   /// @param inside  bits, of signed labels: whose distances are negative
   template <class Of>
   __device__ void write_group(int y, int count, Of&& result, unsigned inside = 0) const {
-    if (x_ >= v_.nx) return;
-    if (!emitter_.sites.serves) {
+    if (x >= v.nx) return;
+    if (!emitter.sites.serves) {
       FoundSites<std::uint32_t> found;
       found.inside = inside;
 #pragma unroll
@@ -274,23 +276,79 @@ class SiteWriter {
         const Result own = result(j);
         found.square[j] = own.square, found.site[j] = own.site;
       }
-      return emit_column<Along::y>(emitter_, tile_.item, {v_.first_x + x_, y, z_}, count, found);
+      return emit_column<Along::y>(emitter, tile.item, {v.first_x + x, y, z}, count, found);
     }
     const auto distances = [&](float(&eight)[8]) {
 #pragma unroll
       for (int j = 0; j < 8; ++j) eight[j] = result(j).distance();
     };
-    write_column<Along::y>(emitter_.sites, emitter_.sites.down(row_, y), x_, count, distances,
+    write_column<Along::y>(emitter.sites, emitter.sites.down(first_row, y), x, count, distances,
                            [&](int j) { return result(j).site; });
   }
+};
 
- protected:
-  const Volume& v_;
-  const Emitter<std::int64_t>& emitter_;
-  const Volume::Tile tile_;
-  const std::int32_t x_, z_ = tile_.line, ny_ = v_.ny,
-                         nx_ = static_cast<std::int32_t>(emitter_.input.extent[emitter_.input.rank - 1]);
-  const SiteResults::Row row_ = emitter_.sites.row(v_.first_item + tile_.item, z_, 0);  ///< of y = 0
+/// Where a site of a row along y lies: its plane, and whether to the right. To an envelope, the plane.
+struct SitePlace {
+  static constexpr unsigned kRight = 1u << 15;
+  static_assert(kLongestKeyed <= kRight);
+
+  std::uint16_t bits;
+
+  /// @param along_x  steps, to the right if positive
+  static __device__ SitePlace of(unsigned plane, int along_x, int /*x*/) {
+    return {static_cast<std::uint16_t>(plane + (along_x > 0 ? kRight : 0))};
+  }
+  __device__ operator unsigned() const { return bits & (kRight - 1); }
+  __device__ bool is_right() const { return (bits & kRight) != 0; }
+};
+
+/// Results of half a tile along y.
+template <int kThreads>
+struct ColumnSink : SiteWriter {
+  using Word = WindowSites;
+  using Sites = Leads;
+  using Place = SitePlace;
+  static constexpr int kTogether = 4;  ///< rows of a thread that are asked for before any is looked at
+
+  /// Bytes of shared memory: nothing waits.
+  template <class = unsigned>
+  static __host__ __device__ std::size_t memory(int /*length*/) {
+    return 0;
+  }
+
+  __device__ ColumnSink(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half, void* /*memory*/)
+      : SiteWriter{v, emitter, half.tile, half.x} {}
+
+  /// Linear index of the site that a way leads to from row y of this thread's column.
+  __device__ std::int32_t site(int /*column*/, int y, SitesOfRows::Steps way) const { return SiteWriter::site(y, way); }
+  /// What a window has found of a group of eight rows in this thread's column.
+  __device__ void put(int group, const unsigned (&words)[8]) const {
+    const int y = group * 8;
+    write_group(y, ny - y, [&](int j) {
+      const int steps = Word::steps(words[j]);
+      const std::int32_t rows = Word::along_z_of(steps) * ny + Word::along_line_of(steps);
+      return Result{Word::square(words[j]), SiteWriter::site(y + j, {0, 0}) + rows * nx + Word::along_x(words[j])};
+    });
+  }
+  __device__ void finish() const {}
+  __device__ void finish_winners(const Place* /*places*/) const {}
+  /// All elements, by all threads. @param results  of a column's row: results(column)(y)
+  template <class Results>
+  __device__ void write_all(Results&& results) const {
+    const auto of_column = results(thread() % 16);
+    for (int y = thread() / 16 * 8; y < ny; y += kThreads / 2)
+      write_group(y, ny - y, [&](int j) { return of_column(y + j); });
+  }
+  /// Up to eight rows of this thread's column, from an envelope's winners.
+  __device__ void put_winners(int y0, const unsigned* winners, int count, const Place* places) const {
+    if (count == 0) return;
+    write_group(y0, count, [&](int j) {
+      const auto y = static_cast<int>(winners[j] & kKeyIndex);
+      const Place place = places[y * 16 + lane_id() % 16];
+      const int along_z = static_cast<int>(unsigned{place}) - z;
+      return result(y0 + j, winners[j] >> kKeyBits, y - (y0 + j), along_z, place.is_right());
+    });
+  }
 };
 
 /// Bytes of the places of a line's sites, [row][16], in shared memory behind an envelope, of all its chunks.
