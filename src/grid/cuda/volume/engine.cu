@@ -120,8 +120,10 @@ class VolumeEngine final : public Engine {
   }
   std::size_t words_bytes(std::int64_t items) const override {
     const Volume volume = make_volume(items, nullptr);
-    const std::size_t tables = has_any_spacings(p_) ? StepTables::bytes(volume.nz, volume.ny) : 0;
-    return packed_sides() * volume.bytes_of_side + tables;
+    Scratch s(nullptr);
+    s.take<std::byte>(packed_sides() * volume.bytes_of_side);
+    if (has_any_spacings(p_)) s.take<std::byte>(StepTables::bytes(volume.nz, volume.ny));
+    return s.bytes();
   }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
     return scratch_of(part, items, words_together(part, items));

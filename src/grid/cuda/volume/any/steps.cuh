@@ -81,19 +81,20 @@ struct AnySpacing {
   double z, y, x;  ///< squares
   float scale;     ///< of distances
   double least_in_plane = std::min(y, x), least = std::min(z, least_in_plane);
+  double y_in_plane = y / least_in_plane, x_in_plane = x / least_in_plane;  ///< to the least
   /// Of the ratios to the least.
   float inverse_z = static_cast<float>(least / z), inverse_x = static_cast<float>(least_in_plane / x);
   /// One square in halves of another.
   float halves_z_of_y = static_cast<float>(2 * y / z), halves_z_of_x = static_cast<float>(2 * x / z),
         halves_y_of_x = static_cast<float>(2 * x / y);
   IntegerFactor times_z{z}, times_y{y}, times_x{x};
-  PlaneKeys plane_y = PlaneKeys::along(y / least_in_plane, 1);
+  PlaneKeys plane_y = PlaneKeys::along(y_in_plane, 1);
   VolumeKeys volume_z = VolumeKeys::along(z / least, 0);
 
   /// Keys of i steps in a plane, where lanes ask for different ones: to compute them takes less time than to copy them
   /// from where constants are.
-  __device__ std::uint32_t plane_key_y(unsigned i) const { return PlaneKeys::along(y / least_in_plane, 1, i); }
-  __device__ std::uint32_t plane_key_x(unsigned i) const { return PlaneKeys::along(x / least_in_plane, 0, i); }
+  __device__ std::uint32_t plane_key_y(unsigned i) const { return PlaneKeys::along(y_in_plane, 1, i); }
+  __device__ std::uint32_t plane_key_x(unsigned i) const { return PlaneKeys::along(x_in_plane, 0, i); }
   /// As the CPU adds them up.
   __device__ double square(int y_steps, int x_steps) const {
     return times_x * squared(x_steps) + times_y * squared(y_steps);
