@@ -21,18 +21,18 @@ from ._core import DeviceError
 from ._files import Image, read, write
 from ._grid.transform import distance_transform, nearest_site, signed_distance
 from ._info import Info, info, release_device_memory, release_threads
-from ._mesh.band import Band
-from ._mesh.comparison import Comparison, Deviation
-from ._mesh.device_band import DeviceBand
-from ._mesh.distance import mesh_distance, offset_surface
-from ._mesh.field import Field, Nearest, Topology
-from ._mesh.triangle_set import TriangleSet
-from ._points.dynamic_set import DynamicSet
-from ._points.site_set import SiteSet
-from ._points.voxel_set import VoxelSet
 
 if _typing.TYPE_CHECKING:
     from . import morphology, published, stream
+    from ._mesh.band import Band
+    from ._mesh.comparison import Comparison, Deviation
+    from ._mesh.device_band import DeviceBand
+    from ._mesh.distance import mesh_distance, offset_surface
+    from ._mesh.field import Field, Nearest, Topology
+    from ._mesh.triangle_set import TriangleSet
+    from ._points.dynamic_set import DynamicSet
+    from ._points.site_set import SiteSet
+    from ._points.voxel_set import VoxelSet
 
 DeviceError.__module__ = "fathom"
 
@@ -84,8 +84,32 @@ __all__ = [
 ]
 
 
+_LATER = {
+    "Band": "_mesh.band",
+    "Comparison": "_mesh.comparison",
+    "Deviation": "_mesh.comparison",
+    "DeviceBand": "_mesh.device_band",
+    "DynamicSet": "_points.dynamic_set",
+    "Field": "_mesh.field",
+    "Nearest": "_mesh.field",
+    "SiteSet": "_points.site_set",
+    "Topology": "_mesh.field",
+    "TriangleSet": "_mesh.triangle_set",
+    "VoxelSet": "_points.voxel_set",
+    "mesh_distance": "_mesh.distance",
+    "offset_surface": "_mesh.distance",
+}
+
+
 def __getattr__(name: str) -> _typing.Any:
-    """`fathom.stream` and its like, loaded when first used: together they take as long as all the rest."""
+    """Other modules, meshes and points, loaded when first used: together they take longer than all the rest."""
     if name in ("morphology", "published", "stream"):
         return _importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(_importlib.import_module(f".{_LATER[name]}", __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *(name for name in __all__ if name not in globals())]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .. import morphology
 from .._arrays.annotations import Array, ArrayLike, Numbers, SameType, Stream, overload
 from .._arrays.given import as_numpy
 from .._arrays.take import take_values
@@ -106,7 +105,9 @@ def expand_labels(
     if choose(_TIES, ties, "ties"):
         if metric != "euclidean" or border != "open":
             raise ValueError('ties="lowest" is for the Euclidean metric and open borders; leave them out')
-        return morphology.dilation(
+        from ..morphology import dilation
+
+        return dilation(
             labels, distance, labels=True, spacing=spacing, ndim=ndim, out=out, backend=backend, threads=threads,
             stream=stream, progress=progress,
         )
